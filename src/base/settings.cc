@@ -39,6 +39,11 @@ const SettingRule rules[] = {
     {"HEADRACE_RECORD_WAITS", "1",
      [](const std::string& text, Settings& s) { return read_boolean(text, s.record_waits); },
      [](Settings& s) { s.record_waits = Settings().record_waits; }, nullptr, ""},
+    {"HEADRACE_RECORD_MESSAGE_WAITS", "0",
+     [](const std::string& text, Settings& s) {
+       return read_boolean(text, s.record_message_waits);
+     },
+     [](Settings& s) { s.record_message_waits = Settings().record_message_waits; }, nullptr, ""},
     {"HEADRACE_REGIONS", "1",
      [](const std::string& text, Settings& s) { return read_boolean(text, s.regions); },
      [](Settings& s) { s.regions = Settings().regions; }, nullptr, ""},

@@ -73,6 +73,7 @@ struct Settings {
   bool record = true;                                          ///< HEADRACE_RECORD
   bool record_files = false;                                   ///< HEADRACE_RECORD_FILES
   bool record_waits = true;                                    ///< HEADRACE_RECORD_WAITS
+  bool record_message_waits = false;                           ///< HEADRACE_RECORD_MESSAGE_WAITS
   bool regions = true;                                         ///< HEADRACE_REGIONS
   std::int64_t record_shortest = 0;                            ///< HEADRACE_RECORD_SHORTEST
   std::string log_path = "headrace-records";                   ///< HEADRACE_LOGPATH

@@ -5,27 +5,15 @@
 #include <new>
 
 #include "record/clock.h"
-#include "record/extent_items.h"
 
 namespace headrace::record {
 namespace {
 
 constexpr std::uint64_t kAtATime = 16;                         // calls
 constexpr std::int64_t kAtLeastEvery = std::int64_t{1} << 29;  // ticks
-constexpr std::size_t kMostOpened = 4096;                      // sets of members
-constexpr std::uint32_t kItemsAtATime = 16;
 constexpr int kMostSearches = 64;
 constexpr int kLastAttempts = 20;
 constexpr timespec kBetweenAttempts{0, 100'000};
-
-/// FNV-1a.
-std::uint64_t hash_of(std::span<const std::int32_t> numbers) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const std::int32_t number : numbers) {
-    hash = (hash ^ static_cast<std::uint32_t>(number)) * 0x100000001b3u;
-  }
-  return hash;
-}
 
 const EntryLog* find_log(const EntryLogs& logs, std::uint64_t id) {
   for (const EntryLog& each : logs.logs) {
@@ -37,7 +25,7 @@ const EntryLog* find_log(const EntryLogs& logs, std::uint64_t id) {
 }  // namespace
 
 CollectiveWaits::CollectiveWaits(ImageFile& image, EntryLogs& logs)
-    : image_(image), logs_(logs), images_(image) {}
+    : logs_(logs), images_(image), tables_(image) {}
 
 std::unique_ptr<CollectiveWaits> CollectiveWaits::make(ImageFile& image) {
   ExtentHeader* const extent = image.take(ExtentKind::entry_logs, kNone, sizeof(EntryLogs), 1);
@@ -46,20 +34,6 @@ std::unique_ptr<CollectiveWaits> CollectiveWaits::make(ImageFile& image) {
   image.header().entry_logs = static_cast<std::uint64_t>(
       reinterpret_cast<std::byte*>(logs) - reinterpret_cast<std::byte*>(&image.header()));
   return std::unique_ptr<CollectiveWaits>(new CollectiveWaits(image, *logs));
-}
-
-bool CollectiveWaits::is_own_thread(std::uint32_t thread) noexcept {
-  std::uint32_t first = kNone;
-  return thread_.compare_exchange_strong(first, thread) || first == thread;
-}
-
-/// Communicators with the same members in the same order are told apart by which of them is used
-/// first. All members find the same, since all use them in the same order.
-std::uint64_t CollectiveWaits::id_of(std::span<const std::int32_t> members) {
-  const std::uint64_t hash = hash_of(members);
-  if (opened_.size() >= kMostOpened && !opened_.contains(hash)) return 0;
-  const std::uint32_t before = opened_[hash]++;
-  return (hash + before * 0x9e3779b97f4a7c15u) | 1;
 }
 
 /// Its place is a free one, else that of the communicator which was freed first.
@@ -76,12 +50,10 @@ std::size_t CollectiveWaits::take_place() {
   return found;
 }
 
-int CollectiveWaits::open(std::uint32_t thread, std::span<const std::int32_t> members,
-                          int own) noexcept {
-  if (is_stopped_.load(std::memory_order_relaxed) || !is_own_thread(thread)) return kNoLog;
+int CollectiveWaits::open(std::uint32_t thread, std::uint64_t id,
+                          std::span<const std::int32_t> members, int own) noexcept {
+  if (is_stopped_.load(std::memory_order_relaxed) || !thread_.is(thread)) return kNoLog;
   try {
-    const std::uint64_t id = id_of(members);
-    if (id == 0) return kNoLog;
     auto made = std::make_unique<Communicator>();
     made->id = id;
     made->own = own;
@@ -102,7 +74,7 @@ int CollectiveWaits::open(std::uint32_t thread, std::span<const std::int32_t> me
 }
 
 void CollectiveWaits::close(int log, std::uint32_t thread) noexcept {
-  if (!is_own_thread(thread)) stop();
+  if (!thread_.is(thread)) stop();
   if (is_stopped_.load(std::memory_order_relaxed)) return;
   Communicator& communicator = *communicators_[static_cast<std::size_t>(log)];
   communicator.freed = ++frees_;
@@ -112,7 +84,7 @@ void CollectiveWaits::close(int log, std::uint32_t thread) noexcept {
 void CollectiveWaits::add(int log, std::uint32_t thread, const MetCall& call,
                           const Row& row) noexcept {
   if (is_stopped_.load(std::memory_order_relaxed)) return;
-  if (!is_own_thread(thread)) {
+  if (!thread_.is(thread)) {
     stop();
     return;
   }
@@ -135,7 +107,7 @@ void CollectiveWaits::find_logs(Communicator& communicator) {
   communicator.has_all_logs = true;
   for (std::size_t i = 0; i < communicator.members.size(); ++i) {
     if (communicator.logs[i] != nullptr) continue;
-    const EntryLogs* const theirs = images_.logs_of(communicator.members[i]);
+    const EntryLogs* const theirs = images_.entry_logs(communicator.members[i]);
     if (theirs != nullptr) communicator.logs[i] = find_log(*theirs, communicator.id);
     if (communicator.logs[i] == nullptr) communicator.has_all_logs = false;
   }
@@ -164,9 +136,10 @@ bool CollectiveWaits::judge_next(Communicator& communicator, bool gives_up) {
   if (!found && !gives_up) return false;
   communicator.judged += 1;
   if (!found) return true;
-  count(*next.row, next.call, *found);
+  tables_.count(thread_.number(), *next.row, next.call.end - next.call.begin, *found);
   if (found->awaited >= 0) {
-    count_awaited(communicator.members[static_cast<std::size_t>(found->awaited)], found->least);
+    tables_.count_awaited(communicator.members[static_cast<std::size_t>(found->awaited)],
+                          Awaited::meeting, found->least);
   }
   return true;
 }
@@ -182,38 +155,6 @@ void CollectiveWaits::judge(Communicator& communicator, bool gives_up) noexcept 
   } catch (const std::bad_alloc&) {
     communicator.is_followed = false;
   }
-}
-
-void CollectiveWaits::count(const Row& row, const MetCall& call, const WaitBounds& wait) {
-  if (row.procedure == kNone) return;  // recording was off
-  if (&row != last_row_) {
-    WaitItem*& item = by_row_[&row];
-    if (item == nullptr) {
-      item = take_item<WaitItem>(image_, items_, ExtentKind::waits,
-                                 thread_.load(std::memory_order_relaxed), kItemsAtATime);
-      if (item == nullptr) return;
-      new (item) WaitItem{row.procedure, row.path, row.communicator, row.region, 0, 0, 0, 0};
-      publish(items_);
-    }
-    last_row_ = &row;
-    last_item_ = item;
-  }
-  last_item_->ticks += call.end - call.begin;
-  last_item_->least += wait.least;
-  last_item_->most += wait.most;
-  last_item_->calls += 1;
-}
-
-void CollectiveWaits::count_awaited(std::int32_t rank, std::int64_t ticks) {
-  AwaitedItem*& item = by_rank_[rank];
-  if (item == nullptr) {
-    item = take_item<AwaitedItem>(image_, awaited_, ExtentKind::awaited, kNone, kItemsAtATime);
-    if (item == nullptr) return;
-    new (item) AwaitedItem{rank, 0, 0};
-    publish(awaited_);
-  }
-  item->ticks += ticks;
-  item->calls += 1;
 }
 
 void CollectiveWaits::finish() noexcept {

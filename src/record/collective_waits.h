@@ -6,11 +6,12 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "record/node_images.h"
+#include "record/one_thread.h"
 #include "record/wait_bounds.h"
+#include "record/wait_tables.h"
 
 namespace headrace::record {
 
@@ -28,10 +29,11 @@ class CollectiveWaits {
   /// Null if the image has no room.
   static std::unique_ptr<CollectiveWaits> make(ImageFile& image);
 
-  /// For a communicator, at its first blocking collective call. `members`: its ranks, by their
-  /// numbers in MPI_COMM_WORLD; `own`: this rank's place among them. `thread`: which calls. kNoLog
-  /// if its waits cannot be known.
-  int open(std::uint32_t thread, std::span<const std::int32_t> members, int own) noexcept;
+  /// For a communicator, at its first blocking collective call. `id`: of CommunicatorIds.
+  /// `members`: its ranks, by their numbers in MPI_COMM_WORLD; `own`: this rank's place among them.
+  /// `thread`: which calls. kNoLog if its waits cannot be known.
+  int open(std::uint32_t thread, std::uint64_t id, std::span<const std::int32_t> members,
+           int own) noexcept;
   /// The communicator is freed. Its entries stay for a while: other ranks may not have come so far.
   void close(int log, std::uint32_t thread) noexcept;
 
@@ -64,30 +66,19 @@ class CollectiveWaits {
   };
 
   CollectiveWaits(ImageFile& image, EntryLogs& logs);
-  bool is_own_thread(std::uint32_t thread) noexcept;
-  std::uint64_t id_of(std::span<const std::int32_t> members);
   std::size_t take_place();
   void find_logs(Communicator& communicator);
   void judge(Communicator& communicator, bool gives_up) noexcept;
   bool judge_next(Communicator& communicator, bool gives_up);
-  void count(const Row& row, const MetCall& call, const WaitBounds& wait);
-  void count_awaited(std::int32_t rank, std::int64_t ticks);
 
-  ImageFile& image_;
   EntryLogs& logs_;
   NodeImages images_;
-  std::atomic<std::uint32_t> thread_{kNone};
+  OneThread thread_;
   std::atomic<bool> is_stopped_ = false;
   std::array<std::unique_ptr<Communicator>, EntryLogs::kMost> communicators_;
   std::uint64_t frees_ = 0;
-  std::unordered_map<std::uint64_t, std::uint32_t> opened_;  ///< by the hash of the members
   std::vector<std::optional<Entry>> entries_;
-  ExtentHeader* items_ = nullptr;
-  ExtentHeader* awaited_ = nullptr;
-  const Row* last_row_ = nullptr;
-  WaitItem* last_item_ = nullptr;
-  std::unordered_map<const Row*, WaitItem*> by_row_;
-  std::unordered_map<std::int32_t, AwaitedItem*> by_rank_;
+  WaitTables tables_;
 };
 
 }  // namespace headrace::record

@@ -58,7 +58,10 @@ struct ImageHeader {
   ProcessIo io_end;        ///< as last seen
   OtherCounts other;
   std::atomic<std::uint64_t> untraced;  ///< calls of traced functions that could not be
-  std::uint64_t entry_logs;  ///< where EntryLogs lie, from the image's begin; 0 if there are none
+  std::uint64_t entry_logs;    ///< where EntryLogs lie, from the image's begin; 0 if there are none
+  std::uint64_t message_logs;  ///< the same of MessageLogs
+  std::int64_t matched;        ///< messages received of which it is known when they were sent
+  std::int64_t early;          ///< of these, that were sent before their receive was posted
 };
 
 enum class ExtentKind : std::uint32_t {
@@ -83,7 +86,8 @@ enum class ExtentKind : std::uint32_t {
   events,
   file_timeline,  ///< of the process, as the next
   file_events,
-  entry_logs,  ///< for other ranks of the node (entry_log.h)
+  entry_logs,    ///< for other ranks of the node (entry_log.h)
+  message_logs,  ///< the same (message_log.h)
   waits,
   awaited  ///< of the process
 };
@@ -150,9 +154,13 @@ struct WaitItem {
   std::int64_t calls;  ///< written last
 };
 
+/// In what a rank was waited for: it came late to a collective call, to a send, or to a receive.
+enum class Awaited : std::uint32_t { meeting, sender, receiver };
+
 /// For how long it waited for one rank, which came last of those that calls needed.
 struct AwaitedItem {
-  std::int64_t rank;  ///< in MPI_COMM_WORLD
+  std::int32_t rank;  ///< in MPI_COMM_WORLD
+  Awaited kind;
   std::int64_t ticks;
   std::int64_t calls;  ///< written last
 };

@@ -86,7 +86,8 @@ std::optional<std::uint32_t> item_size(ExtentKind kind) {
     case ExtentKind::events: return sizeof(Event);
     case ExtentKind::file_timeline: return sizeof(FileTimelineItem);
     case ExtentKind::file_events: return sizeof(FileEvent);
-    case ExtentKind::entry_logs: return std::nullopt;  // for ranks that run
+    case ExtentKind::entry_logs:
+    case ExtentKind::message_logs: return std::nullopt;  // for ranks that run
     case ExtentKind::waits: return sizeof(WaitItem);
     case ExtentKind::awaited: return sizeof(AwaitedItem);
   }
@@ -233,7 +234,8 @@ bool Image::take_extent(std::size_t begin, const ExtentHeader& extent, std::uint
     case ExtentKind::file_events: take_timeline(begin, extent, used); return true;
     case ExtentKind::waits: take_items(threads_[extent.thread].waits, first, used); return true;
     case ExtentKind::awaited: take_items(awaited_, first, used); return true;
-    case ExtentKind::entry_logs: return true;
+    case ExtentKind::entry_logs:
+    case ExtentKind::message_logs: return true;
     case ExtentKind::notes: return take_notes({first, used});
   }
   return true;

@@ -5,28 +5,58 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/no_cancellation.h"
 
 namespace headrace::record {
+namespace {
+
+constexpr std::size_t kMostMapped = std::size_t{512} << 10;
+
+/// What lies at `place` in an image; null if it is not in the part that is mapped.
+template <class Logs>
+const Logs* logs_at(const std::byte* memory, std::size_t size, std::uint64_t place) {
+  const bool is_there = memory != nullptr && place != 0 && place % alignof(Logs) == 0 &&
+                        sizeof(Logs) <= size && place <= size - sizeof(Logs);
+  return is_there ? reinterpret_cast<const Logs*>(memory + place) : nullptr;
+}
+
+const ImageHeader* header_of(const std::byte* memory) {
+  return reinterpret_cast<const ImageHeader*>(memory);
+}
+
+}  // namespace
 
 NodeImages::NodeImages(const ImageFile& own)
     : directory_(own.path().substr(0, own.path().rfind('/'))) {}
 
 NodeImages::~NodeImages() {
   for (const auto& [rank, part] : parts_) {
-    munmap(part.memory, part.size);
+    if (part.memory != nullptr) munmap(const_cast<std::byte*>(part.memory), part.size);
   }
 }
 
-const EntryLogs* NodeImages::logs_of(std::int32_t rank) {
-  const auto found = parts_.find(rank);
-  if (found != parts_.end()) return found->second.logs;
-  const Part part = map(rank);
-  if (part.logs != nullptr) parts_.emplace(rank, part);
-  return part.logs;
+const NodeImages::Part& NodeImages::part_of(std::int32_t rank) {
+  Part& part = parts_[rank];
+  if (part.memory == nullptr) part = map(rank);
+  return part;
 }
 
-/// The directory is this user's and its job's alone. Nobody shortens an image (image_file.h).
+const EntryLogs* NodeImages::entry_logs(std::int32_t rank) {
+  const Part& part = part_of(rank);
+  if (part.memory == nullptr) return nullptr;
+  return logs_at<EntryLogs>(part.memory, part.size, header_of(part.memory)->entry_logs);
+}
+
+const MessageLogs* NodeImages::message_logs(std::int32_t rank) {
+  const Part& part = part_of(rank);
+  if (part.memory == nullptr) return nullptr;
+  return logs_at<MessageLogs>(part.memory, part.size, header_of(part.memory)->message_logs);
+}
+
+/// The directory is this user's and its job's alone. Nobody shortens an image (image_file.h). What
+/// ranks read lies at its front: it is taken first.
 NodeImages::Part NodeImages::map(std::int32_t rank) const {
   const NoCancellation uncancelled;
   const std::string path = directory_ + "/rank-" + std::to_string(rank);
@@ -38,15 +68,10 @@ NodeImages::Part NodeImages::map(std::int32_t rank) const {
   if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
       pread(descriptor, &header, sizeof header, 0) == sizeof header &&
       header.magic == kImageMagic && header.header_size >= sizeof header && header.rank == rank &&
-      header.entry_logs != 0 && header.entry_logs % alignof(EntryLogs) == 0 &&
-      header.entry_logs + sizeof(EntryLogs) <= static_cast<std::uint64_t>(status.st_size)) {
-    part.size = header.entry_logs + sizeof(EntryLogs);
-    void* const memory = mmap(nullptr, part.size, PROT_READ, MAP_SHARED, descriptor, 0);
-    if (memory != MAP_FAILED) {
-      part.memory = memory;
-      part.logs = reinterpret_cast<const EntryLogs*>(static_cast<const std::byte*>(memory) +
-                                                     header.entry_logs);
-    }
+      header.row_size == sizeof(Row)) {
+    const auto size = std::min<std::size_t>(static_cast<std::size_t>(status.st_size), kMostMapped);
+    void* const memory = mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
+    if (memory != MAP_FAILED) part = {static_cast<const std::byte*>(memory), size};
   }
   close(descriptor);
   return part;

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <unordered_map>
 
 #include "record/entry_log.h"
 #include "record/image_file.h"
+#include "record/message_log.h"
 
 namespace headrace::record {
 
@@ -19,14 +21,15 @@ class NodeImages {
   NodeImages& operator=(const NodeImages&) = delete;
 
   /// Of a rank of MPI_COMM_WORLD. Null if it has no image here, or not yet, or one without logs.
-  const EntryLogs* logs_of(std::int32_t rank);
+  const EntryLogs* entry_logs(std::int32_t rank);
+  const MessageLogs* message_logs(std::int32_t rank);
 
  private:
   struct Part {
-    void* memory = nullptr;
+    const std::byte* memory = nullptr;
     std::size_t size = 0;
-    const EntryLogs* logs = nullptr;
   };
+  const Part& part_of(std::int32_t rank);
   Part map(std::int32_t rank) const;
 
   const std::string directory_;

@@ -115,6 +115,8 @@ void NodeTables::add_rank(const Image& image, const RankTimes& times) {
     row.mismatched = sum(row.mismatched, not_negative(thread.totals.region.mismatched));
   }
   row.unsized = image.header().unsized.load();
+  row.matched = not_negative(image.header().matched);
+  row.early = std::min(not_negative(image.header().early), row.matched);
   row.untraced = not_negative(static_cast<std::int64_t>(image.header().untraced.load()));
   row.off = std::min(times.ns(off_ticks(image)), row.run);
   constexpr double kPicoseconds = 1000;  // of a nanosecond
@@ -193,8 +195,10 @@ void NodeTables::add_calls(const Image& image, const RankTimes& times) {
 
 void NodeTables::add_awaited(const Image& image, const RankTimes& times) {
   for (const AwaitedItem& item : image.awaited()) {
-    if (item.calls <= 0 || item.rank < 0 || item.rank > INT32_MAX) continue;
-    awaited_.push_back({image.header().rank, item.rank, item.calls, times.ns(item.ticks)});
+    if (item.calls <= 0 || item.rank < 0) continue;
+    const auto kind = static_cast<std::int64_t>(item.kind);
+    if (kind > static_cast<std::int64_t>(Awaited::receiver)) continue;
+    awaited_.push_back({image.header().rank, item.rank, kind, item.calls, times.ns(item.ticks)});
   }
 }
 

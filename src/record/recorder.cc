@@ -45,6 +45,8 @@ struct Recorder {
   std::unique_ptr<ImageFile> image;
   std::unique_ptr<AccessTable> accesses;
   std::unique_ptr<CollectiveWaits> waits;
+  std::unique_ptr<MessageWaits> message_waits;
+  CommunicatorIds communicators;
   std::unique_ptr<TimelineMemory> timeline;  ///< null if no events are kept
   std::unique_ptr<FileTimeline> file_timeline;
   std::span<const Procedure> procedures;
@@ -246,6 +248,9 @@ Error start_recorder(const RecorderStart& start) {
   note_settings(*own.image);
   own.image->header().call_cost = measure_call_cost(own.directories, job, settings().timeline);
   if (settings().record_waits) own.waits = CollectiveWaits::make(*own.image);
+  if (settings().record_message_waits) {
+    own.message_waits = MessageWaits::make(*own.image, start.rank);
+  }
   if (settings().record_files) own.accesses = AccessTable::make(*own.image);
   start_timelines(own);
   note_usage(own.image->header());
@@ -263,7 +268,10 @@ void mark_end(RankState state) {
   ImageHeader& header = own.image->header();
   if (header.state.load() != static_cast<std::uint32_t>(RankState::running)) return;
   const ClockReading now = read_clock();
-  if (own.waits != nullptr && state == RankState::finalized) own.waits->finish();
+  if (state == RankState::finalized) {
+    if (own.waits != nullptr) own.waits->finish();
+    if (own.message_waits != nullptr) own.message_waits->finish();
+  }
   header.end_ticks = now.ticks;
   header.end_ns = now.ns;
   note_usage(header);
@@ -297,6 +305,14 @@ AccessTable* access_table() {
 
 CollectiveWaits* collective_waits() {
   return recorder().waits.get();
+}
+
+MessageWaits* message_waits() {
+  return recorder().message_waits.get();
+}
+
+CommunicatorIds& communicator_ids() {
+  return recorder().communicators;
 }
 
 const std::vector<std::string>& own_directories() {

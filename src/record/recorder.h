@@ -14,9 +14,11 @@
 #include "base/settings.h"
 #include "record/access_table.h"
 #include "record/collective_waits.h"
+#include "record/communicator_ids.h"
 #include "record/file_timeline.h"
 #include "record/job_mark.h"
 #include "record/job_record.h"
+#include "record/message_waits.h"
 #include "record/process_facts.h"
 #include "record/thread_record.h"
 
@@ -59,6 +61,8 @@ ImageFile* image();
 AccessTable* access_table();
 /// Null if waits are not recorded.
 CollectiveWaits* collective_waits();
+MessageWaits* message_waits();
+CommunicatorIds& communicator_ids();
 /// Not in a forked child.
 bool is_this_process();
 /// Nanoseconds since MPI ran, whether this rank could record or not.

@@ -12,6 +12,7 @@ from headrace.analysis.analyse import MOST_FRAMES, Findings, analyse
 from headrace.analysis.numbers import balance, efficiency, ranges
 from headrace.analysis.procedures import MATCHED, SYNCHRONISING, only_receives
 from headrace.analysis.verdict import verdict
+from headrace.analysis.waiting import Awaited, Messages, Wait
 from headrace.record.reader import read
 
 MS = MILLISECOND
@@ -243,6 +244,36 @@ def test_the_interval_holds_the_true_wait(tmp_path: Path) -> None:
         assert total.least <= run.truth <= total.most, seed
         told += total.least > 0
     assert told > 100
+
+
+def test_a_known_wait_needs_no_interval(tmp_path: Path) -> None:
+    """Of all calls on rank 0, and of 60 of 100 on rank 1; and of messages."""
+    job = Job(facts={"ranks": "2"})
+    node = job.node()
+    world = node.add("communicators", size=2)
+    for rank, time, known in ((0, 3000, 100), (1, 5000, 60)):
+        rank_row(node, rank, matched=10, early=4)
+        node.call(rank, "MPI_Bcast", 1, communicator=world, calls=100, time=time, least=10)
+        node.add(
+            "waits", rank=rank, procedure="MPI_Bcast", path=-1, communicator=world, calls=known,
+            time=time * known // 100, least=700, most=900,
+        )  # fmt: skip
+        node.call(rank, "MPI_Recv", 0, communicator=world, calls=10, time=500, least=10)
+        node.add(
+            "waits", rank=rank, procedure="MPI_Recv", path=-1, communicator=world, calls=8,
+            time=400, least=300, most=300,
+        )  # fmt: skip
+        node.add("awaited", rank=rank, peer=1 - rank, kind=2 * rank, calls=3, time=600 + rank)
+    waits = found(job, tmp_path).waits
+    # The other 40 calls of rank 1 took 2000, of which 40 x 10 were surely no wait.
+    assert waits.total == Wait(1400, 1800 + 2000 - 400)
+    assert waits.known == 6000 / 8000
+    assert waits.messages == Messages(Wait(600, 800), 20, 8)
+    assert waits.procedures["MPI_Recv"] == Wait(600, 800)
+    assert waits.awaited == (
+        Awaited(0, "receive", 3, 601),
+        Awaited(1, "collective call", 3, 600),
+    )
 
 
 def test_the_bounds_are_reached(tmp_path: Path) -> None:

@@ -2,12 +2,14 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "record/collective_waits.h"
+#include "record/communicator_ids.h"
 #include "record/node_tables.h"
 #include "record/wait_bounds.h"
 #include "unit/made_images.h"
@@ -150,7 +152,11 @@ class Node {
 
   CollectiveWaits& waits(int rank) { return *waits_[static_cast<std::size_t>(rank)]; }
   int open(int rank, const std::vector<std::int32_t>& members, int own) {
-    return waits(rank).open(0, members, own);
+    return waits(rank).open(0, id_of(rank, members), members, own);
+  }
+  /// Each is another communicator.
+  std::uint64_t id_of(int rank, const std::vector<std::int32_t>& members) {
+    return ids_[rank].made(0, members);
   }
   void add(int rank, int log, const MetCall& call) {
     waits(rank).add(log, 0, call, *rows_[static_cast<std::size_t>(rank)]);
@@ -190,6 +196,7 @@ class Node {
   std::vector<std::unique_ptr<MadeImage>> made_;
   std::vector<std::unique_ptr<CollectiveWaits>> waits_;
   std::vector<Row*> rows_;
+  std::map<int, CommunicatorIds> ids_;
 };
 
 constexpr std::array<std::int64_t, 4> kNothing{};
@@ -276,7 +283,7 @@ TEST(CollectiveWaits, RanksOfOtherNodesAreNotWaitedFor) {
 TEST(CollectiveWaits, AnotherThreadEndsIt) {
   Node node(2);
   const int log = node.open(0, {0, 1}, 0);
-  EXPECT_EQ(node.waits(0).open(1, std::vector<std::int32_t>{1, 0}, 1), CollectiveWaits::kNoLog);
+  EXPECT_EQ(node.waits(0).open(1, 5, std::vector<std::int32_t>{1, 0}, 1), CollectiveWaits::kNoLog);
   node.waits(0).add(log, 1, call_of(Meeting::all, 0, 0, 16), node.read(0).threads().at(0).rows[0]);
   EXPECT_EQ(node.open(0, {0, 1}, 0), CollectiveWaits::kNoLog);
 }

@@ -30,12 +30,18 @@ class Recorded:
     """Which ranks a blocking collective call needs: a value of record::Meeting."""
     operation: int = 0
     """Its number among these."""
+    makes_communicator: bool = False
     parameters: tuple[str, ...] = ()
     """Those that are named by what is above."""
 
     @property
     def is_persistent(self) -> bool:
         return self.name.endswith("_init")
+
+    @property
+    def is_message(self) -> bool:
+        """Whether it sends or receives a message that others of its kind follow in order."""
+        return self.call_class == "point_to_point" and not self.name.startswith("MPI_P")
 
 
 class Recording:
@@ -49,6 +55,7 @@ class Recording:
             for name, own in spec["payloads"].items()
         ]
         self.completes = spec["completes"]
+        self.makes = re.compile("|".join(f"(?:{one})" for one in spec["makes"]["procedures"]))
         self.meetings = [
             (name, kind) for kind, procedures in spec["meetings"].items() for name in procedures
         ]
@@ -78,5 +85,6 @@ class Recording:
             completes=self.completes.get(name, ""),
             meeting=meeting[1],
             operation=meeting[0],
+            makes_communicator=bool(self.makes.fullmatch(name)),
             parameters=tuple(own.name for own in binding.parameters if own.name in used),
         )

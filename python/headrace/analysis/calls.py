@@ -61,10 +61,21 @@ class RankTime:
 
 
 @dataclass
+class KnownWait:
+    """Of calls of which the record has the wait, of all ranks: between least and most."""
+
+    calls: int = 0
+    time: int = 0
+    least: int = 0
+    most: int = 0
+
+
+@dataclass
 class Totals:
     """`classes`: time in MPI of each rank by class. `in_run`: time in MPI of each rank between
     MPI_Init and MPI_Finalize. `matched`: by procedure, shape and path, then by rank.
-    `regions`: by region, then by procedure."""
+    `messages`: waits in point-to-point calls, by procedure. `regions`: by region, then by
+    procedure."""
 
     procedures: dict[str, Sums] = field(default_factory=lambda: defaultdict(Sums))
     sites: dict[tuple[str, int], Sums] = field(default_factory=lambda: defaultdict(Sums))
@@ -75,6 +86,7 @@ class Totals:
     matched: dict[tuple[str, Shape, int], dict[int, RankTime]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(RankTime))
     )
+    messages: dict[str, KnownWait] = field(default_factory=lambda: defaultdict(KnownWait))
     regions: dict[RegionKey, dict[str, Sums]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(Sums))
     )
@@ -129,16 +141,25 @@ def _add_node(totals: Totals, node: Node, matched: set[str]) -> None:
             one.calls += calls
             one.time += time
     if matched:
-        _add_waits(totals, node, paths, shapes)
+        _add_waits(totals, node, matched, paths, shapes)
 
 
-def _add_waits(totals: Totals, node: Node, paths: Sequence[int], shapes: Sequence[Shape]) -> None:
+def _add_waits(
+    totals: Totals, node: Node, matched: set[str], paths: Sequence[int], shapes: Sequence[Shape]
+) -> None:
     columns = ("rank", "procedure", "path", "communicator", "calls", "time", "least", "most")
     for rank, name, path, communicator, calls, time, least, most in node["waits"].rows(*columns):
+        procedure = node.text(name) or "?"
+        if procedure not in matched:
+            known = totals.messages[procedure]
+            known.calls += calls
+            known.time += time
+            known.least += least
+            known.most += most
+            continue
         shape = shapes[communicator] if communicator >= 0 else NO_SHAPE
         place = paths[path] if path >= 0 else UNKNOWN
-        by_rank = totals.matched.get((node.text(name) or "?", shape, place), {})
-        one = by_rank.get(rank)
+        one = totals.matched.get((procedure, shape, place), {}).get(rank)
         if one is None or one.known_calls + calls > one.calls:
             continue  # nothing of a run that was recorded, or no longer
         one.known_calls += calls

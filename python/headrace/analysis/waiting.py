@@ -29,23 +29,41 @@ class Wait:
         return Wait(self.least + other.least, self.most + other.most)
 
 
+KINDS = ("collective call", "send", "receive")
+COLLECTIVE_CALL = KINDS[0]
+
+
 @dataclass(frozen=True)
 class Awaited:
-    """For a rank others waited so long, in ns of all of them, in so many of their calls."""
+    """For a rank others waited so long, in ns of all of them, in so many of their calls, since it
+    came late to one of KINDS."""
 
     rank: int
+    kind: str
     calls: int
     time: int
 
 
+@dataclass(frozen=True)
+class Messages:
+    """Waiting in point-to-point calls. matched: messages of which it is known when they were sent,
+    early: of these, that were sent before their receive was posted."""
+
+    total: Wait
+    matched: int
+    early: int
+
+
 @dataclass
 class Waits:
-    """known: of what part of the time in these calls the record has the wait."""
+    """Of `total`, collective calls alone. known: of what part of the time in these the record has
+    the wait. messages: None if it was not recorded."""
 
     total: Wait = field(default_factory=Wait)
     procedures: dict[str, Wait] = field(default_factory=dict)
     known: float = 0.0
     awaited: tuple[Awaited, ...] = ()
+    messages: Messages | None = None
 
 
 def waiting(record: Record, totals: Totals, ranks: int) -> Waits:
@@ -68,7 +86,21 @@ def waiting(record: Record, totals: Totals, ranks: int) -> Waits:
         found.procedures[procedure] = whole
         found.total += whole
     found.known = known_time / time if time else 0.0
+    found.messages = _messages(record, totals, found.procedures)
     return found
+
+
+def _messages(record: Record, totals: Totals, procedures: dict[str, Wait]) -> Messages | None:
+    """Adds the waits of the procedures."""
+    if not totals.messages:
+        return None
+    total = Wait()
+    for name, one in totals.messages.items():
+        rest = max(0, totals.procedures[name].time - one.time)
+        procedures[name] = Wait(one.least, one.most + rest)
+        total += procedures[name]
+    counts = [row for node in record.nodes for row in node["ranks"].rows("matched", "early")]
+    return Messages(total, *(sum(column) for column in zip(*counts, strict=True)))
 
 
 def _most(one: RankTime, floor: int) -> int:
@@ -79,14 +111,16 @@ def _most(one: RankTime, floor: int) -> int:
 
 def _awaited(record: Record) -> tuple[Awaited, ...]:
     """Those for whom others waited longest first."""
-    calls: dict[int, int] = defaultdict(int)
-    times: dict[int, int] = defaultdict(int)
+    calls: dict[tuple[int, int], int] = defaultdict(int)
+    times: dict[tuple[int, int], int] = defaultdict(int)
     for node in record.nodes:
-        for peer, count, time in node["awaited"].rows("peer", "calls", "time"):
-            calls[peer] += count
-            times[peer] += time
+        for peer, kind, count, time in node["awaited"].rows("peer", "kind", "calls", "time"):
+            calls[peer, kind] += count
+            times[peer, kind] += time
     ordered = sorted(times.items(), key=lambda item: (-item[1], item[0]))
-    return tuple(Awaited(rank, calls[rank], time) for rank, time in ordered)
+    return tuple(
+        Awaited(rank, KINDS[kind], calls[rank, kind], time) for (rank, kind), time in ordered
+    )
 
 
 def _fastest(totals: Totals):

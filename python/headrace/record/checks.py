@@ -13,6 +13,7 @@ STATES = 4
 WAYS = 5
 LAYERS = 2
 KINDS = 6
+AWAITED = 3
 # Numbers that mean something below zero; all others count or measure.
 MAY_BE_NEGATIVE = {
     ("communicators", "on_node"),
@@ -40,6 +41,7 @@ MOST = {
     ("waits", "rank"): (1 << 31) - 1,
     ("awaited", "rank"): (1 << 31) - 1,
     ("awaited", "peer"): (1 << 31) - 1,
+    ("awaited", "kind"): AWAITED - 1,
     ("matrix", "rank"): (1 << 31) - 1,
     ("matrix", "peer"): (1 << 31) - 1,
     ("files", "rank"): (1 << 31) - 1,

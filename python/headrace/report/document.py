@@ -11,7 +11,7 @@ from headrace.analysis.numbers import Balance
 from headrace.analysis.regions import Region
 from headrace.analysis.timeline import Timeline
 from headrace.analysis.verdict import verdict
-from headrace.analysis.waiting import Wait
+from headrace.analysis.waiting import Messages, Wait
 from headrace.counters.summary import Counters
 from headrace.profile.loopmark import Listing
 from headrace.profile.profile import Profile
@@ -67,11 +67,17 @@ def document(
             "wait_seconds": _wait(found.waits.total if found.waits.procedures else None),
             "wait_known_share": found.waits.known if found.waits.procedures else None,
             "awaited": [
-                {"rank": one.rank, "calls": one.calls, "seconds": one.time / NS}
+                {
+                    "rank": one.rank,
+                    "late_to": one.kind,
+                    "calls": one.calls,
+                    "seconds": one.time / NS,
+                }
                 for one in found.waits.awaited
             ]
             if found.waits.procedures
             else None,
+            "messages": _messages(found.waits.messages),
             "paths": known("paths", [_site(one, symbols) for one in found.sites]),
         },
         "regions": known("regions", [_region(one) for one in found.regions]),
@@ -162,6 +168,12 @@ def _balance(one: Balance) -> dict[str, Any]:
 
 def _wait(one: Wait | None) -> dict[str, float] | None:
     return None if one is None else {"least": one.least / NS, "most": one.most / NS}
+
+
+def _messages(one: Messages | None) -> dict[str, Any] | None:
+    if one is None:
+        return None
+    return {"wait_seconds": _wait(one.total), "matched": one.matched, "early": one.early}
 
 
 def _procedure(one: Procedure) -> dict[str, Any]:

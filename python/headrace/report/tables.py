@@ -210,13 +210,13 @@ def _matrix(found: Findings) -> Table:
 
 def _awaited(found: Findings) -> Table:
     rows = [
-        (str(one.rank), f"{one.calls:,}", seconds(one.time))
+        (str(one.rank), f"late to a {one.kind}", f"{one.calls:,}", seconds(one.time))
         for one in found.waits.awaited[:MOST_ROWS]
     ]
-    note = "of all ranks that waited, in collective calls within a node: who came last"
+    note = "of all ranks that waited, within a node: who came last of those that a call needed"
     return Table(
         "For whom ranks waited",
-        ("rank", "calls", "waiting"),
+        ("rank", "it came ", "calls", "waiting"),
         rows,
         note + more(len(found.waits.awaited)),
     )

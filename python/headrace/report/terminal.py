@@ -122,6 +122,11 @@ def head(found: Findings) -> list[str]:
     lines += filter(None, [efficiency_line(found)])
     if found.waits.procedures:
         lines.append(f"waiting in collective calls, of all ranks: {wait(found.waits.total)}")
+    if (messages := found.waits.messages) is not None:
+        lines.append(
+            f"waiting for messages, of all ranks: {wait(messages.total)}; of {messages.matched:,} "
+            f"messages {messages.early:,} were sent before their receive was posted"
+        )
     return lines
 
 

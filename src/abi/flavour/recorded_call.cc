@@ -63,11 +63,16 @@ bool Call::end(abi::Word code, MPI_Comm communicator) noexcept {
   const std::int64_t end = record::ticks();
   const bool has_failed = static_cast<int>(code) != MPI_SUCCESS;
   if (has_failed) {
-    if (call_class() == record::CallClass::collective) stop_following_waits();
+    const record::CallClass of_class = call_class();
+    if (of_class == record::CallClass::collective ||
+        of_class == record::CallClass::point_to_point) {
+      stop_following_waits();
+    }
     return finish(end, true, record::kNone);
   }
   const CommunicatorFacts facts = facts_of(communicator);
   errors_ = facts.errors;
+  communicator_ = facts.id;
   return finish(end, false, facts.shape);
 }
 
@@ -126,6 +131,9 @@ TrackedRequest Call::tracked() const noexcept {
           .is_active = true,
           .bytes = 0,
           .to = kNobody,
+          .communicator = communicator_,
+          .tag = kNoTag,
+          .posted = begin_,
           .file = file_};
 }
 
@@ -139,7 +147,8 @@ void Call::follow(MPI_Request request) noexcept {
   if (errors_ == Errors::are_returned || threads_meet()) track(request, tracked());
 }
 
-void Call::keep(MPI_Request request, std::int64_t bytes, std::int64_t to, bool receives) noexcept {
+void Call::keep(MPI_Request request, std::int64_t bytes, std::int64_t to, int tag,
+                bool receives) noexcept {
   TrackedRequest made = tracked();
   made.receives = receives;
   made.is_binned = !receives;
@@ -147,6 +156,8 @@ void Call::keep(MPI_Request request, std::int64_t bytes, std::int64_t to, bool r
   made.is_active = false;
   made.bytes = bytes;
   made.to = to;
+  made.tag = tag;
+  if (tag == kNoTag) made.communicator = 0;
   made.file = nullptr;
   track(request, made);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <climits>
 #include <cstdint>
 
 #include "abi/flavour.h"
@@ -34,9 +35,12 @@ struct TrackedRequest {
   bool is_binned;  ///< by what it sends
   bool is_persistent;
   bool is_active;
-  std::int64_t bytes;        ///< that each start sends
-  std::int64_t to;           ///< in MPI_COMM_WORLD, or kNobody
-  record::FileCounts* file;  ///< from which it reads, if the library moves its bytes
+  std::int64_t bytes;          ///< that each start sends
+  std::int64_t to;             ///< in MPI_COMM_WORLD, or kNobody
+  std::uint64_t communicator;  ///< of record::CommunicatorIds; 0 if its messages are not followed
+  int tag;                     ///< of what it sends
+  std::int64_t posted;         ///< when the receive was, in ticks
+  record::FileCounts* file;    ///< from which it reads, if the library moves its bytes
 };
 
 /// A call that has ended, as it was recorded. Times in ticks.
@@ -45,9 +49,13 @@ struct Measured {
   record::Row* row;
   std::int64_t begin;
   std::int64_t end;
+  std::uint64_t communicator;  ///< of record::CommunicatorIds; 0: none, or it has none
   record::Row* barrier;  ///< of the barrier before it (HEADRACE_COLL_SYNC); null if there was none
   std::int64_t barrier_begin;
 };
+
+/// No tag of a message: they are not negative, but for MPI_ANY_TAG.
+inline constexpr int kNoTag = INT_MIN;
 
 /// One call of the program's, from before the library is called to after it.
 class Call {
@@ -86,8 +94,9 @@ class Call {
   /// The call has begun what sends, or another operation, by a request.
   void follow(MPI_Request request) noexcept;
   /// The request can be started often; each time it sends so much to a rank of MPI_COMM_WORLD, or
-  /// kNobody.
-  void keep(MPI_Request request, std::int64_t bytes, std::int64_t to, bool receives) noexcept;
+  /// kNobody. `tag`: of its messages; kNoTag if these are not to be followed.
+  void keep(MPI_Request request, std::int64_t bytes, std::int64_t to, int tag,
+            bool receives) noexcept;
 
   /// The same, but only its event has the file: it ends with the call.
   void name_file(MPI_File file) noexcept {
@@ -98,7 +107,7 @@ class Call {
   void has_opened(MPI_File file, const char* name) noexcept;
 
   Measured measured() const noexcept {
-    return {thread_, row_, begin_, end_, barrier_, barrier_begin_};
+    return {thread_, row_, begin_, end_, communicator_, barrier_, barrier_begin_};
   }
   record::CallClass call_class() const { return recorded_procedures[entry_].call_class; }
 
@@ -119,6 +128,7 @@ class Call {
   std::int64_t barrier_begin_ = 0;
   std::int64_t begin_ = 0;
   std::int64_t end_ = 0;
+  std::uint64_t communicator_ = 0;
   int entry_;
   bool is_binned_ = false;
   Errors errors_ = Errors::end_the_job;

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMostKept = 4096;
 constexpr int kNotOpened = -2;
-constexpr int kMostMembers = 1024;
+constexpr int kMostMembers = 16384;
 
 using Key = std::uintptr_t;
 
@@ -30,6 +30,7 @@ struct Facts {
   bool is_world = false;  ///< its ranks are those of MPI_COMM_WORLD
   Errors errors = Errors::end_the_job;
   int size = 0;  ///< of the local group
+  std::uint64_t id = 0;
   int entry_log = kNotOpened;
 };
 
@@ -104,6 +105,44 @@ Errors errors_of(MPI_Comm communicator) {
   return found;
 }
 
+/// Its ranks by their numbers in MPI_COMM_WORLD; empty if one of them is not in it.
+std::vector<std::int32_t> members_of(MPI_Comm communicator, int size) {
+  std::vector<int> own_ranks(static_cast<std::size_t>(size));
+  std::vector<std::int32_t> members(own_ranks.size());
+  std::iota(own_ranks.begin(), own_ranks.end(), 0);
+  MPI_Group own = MPI_GROUP_NULL;
+  MPI_Group world = MPI_GROUP_NULL;
+  const bool is_known = native.Comm_group(communicator, &own) == MPI_SUCCESS &&
+                        native.Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS &&
+                        native.Group_translate_ranks(own, size, own_ranks.data(), world,
+                                                     members.data()) == MPI_SUCCESS;
+  if (own != MPI_GROUP_NULL) native.Group_free(&own);
+  if (world != MPI_GROUP_NULL) native.Group_free(&world);
+  if (!is_known || std::ranges::count(members, MPI_UNDEFINED) != 0) return {};
+  return members;
+}
+
+/// Larger ones have no number: then it is of no use.
+int most_members() {
+  if (record::message_waits() != nullptr) return kMostMembers;
+  const int on_node = record::job_mark().ranks_on_node;
+  return on_node > 0 ? on_node : kMostMembers;
+}
+
+/// `thread` has made it, or it is MPI_COMM_WORLD.
+std::uint64_t find_id(MPI_Comm communicator, const Facts& facts, std::uint32_t thread) {
+  if (record::collective_waits() == nullptr && record::message_waits() == nullptr) return 0;
+  if (facts.is_inter || facts.size < 2 || facts.size > most_members()) return 0;
+  std::vector<std::int32_t> members = members_of(communicator, facts.size);
+  if (members.empty()) return 0;
+  const std::uint64_t id = communicator == MPI_COMM_WORLD
+                               ? record::CommunicatorIds::world(members)
+                               : record::communicator_ids().made(thread, members);
+  record::MessageWaits* const waits = record::message_waits();
+  if (waits != nullptr && id != 0) waits->know(id, std::move(members));
+  return id;
+}
+
 Facts make_facts(MPI_Comm communicator) {
   int is_inter = 0;
   int size = 0;
@@ -112,6 +151,7 @@ Facts make_facts(MPI_Comm communicator) {
   Facts facts{
       .is_known = true, .is_inter = is_inter != 0, .errors = errors_of(communicator), .size = size};
   if (!facts.is_inter) facts.is_world = has_ranks_of_world(communicator, size);
+  if (communicator == MPI_COMM_WORLD) facts.id = find_id(communicator, facts, record::kNone);
   const std::string text = std::to_string(size);
   const std::string on_node = record::job_mark().is_on_one_node() ? text : "-1";
   const std::string_view fields[] = {facts.is_inter ? "1" : "0", text, on_node,
@@ -196,35 +236,17 @@ Latest recorded(MPI_Comm communicator) noexcept {
   }
 }
 
-/// Its ranks by their numbers in MPI_COMM_WORLD; empty if one of them is not in it.
-std::vector<std::int32_t> members_of(MPI_Comm communicator, int size) {
-  std::vector<int> own_ranks(static_cast<std::size_t>(size));
-  std::vector<std::int32_t> members(own_ranks.size());
-  std::iota(own_ranks.begin(), own_ranks.end(), 0);
-  MPI_Group own = MPI_GROUP_NULL;
-  MPI_Group world = MPI_GROUP_NULL;
-  const bool is_known = native.Comm_group(communicator, &own) == MPI_SUCCESS &&
-                        native.Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS &&
-                        native.Group_translate_ranks(own, size, own_ranks.data(), world,
-                                                     members.data()) == MPI_SUCCESS;
-  if (own != MPI_GROUP_NULL) native.Group_free(&own);
-  if (world != MPI_GROUP_NULL) native.Group_free(&world);
-  if (!is_known || std::ranges::count(members, MPI_UNDEFINED) != 0) return {};
-  return members;
-}
-
-/// Ranks of a communicator find alike whether it can have one: by its size.
 int open_entry_log(MPI_Comm communicator, const Facts& facts, std::uint32_t thread) {
   record::CollectiveWaits* const waits = record::collective_waits();
   const int on_node = record::job_mark().ranks_on_node;
-  const int most = on_node > 0 ? on_node : kMostMembers;
   int rank = 0;
-  if (waits == nullptr || facts.is_inter || facts.size < 2 || facts.size > most ||
+  if (waits == nullptr || facts.id == 0 || (on_node > 0 && facts.size > on_node) ||
       native.Comm_rank(communicator, &rank) != MPI_SUCCESS) {
     return record::CollectiveWaits::kNoLog;
   }
   const std::vector<std::int32_t> members = members_of(communicator, facts.size);
-  return members.empty() ? record::CollectiveWaits::kNoLog : waits->open(thread, members, rank);
+  if (members.empty()) return record::CollectiveWaits::kNoLog;
+  return waits->open(thread, facts.id, members, rank);
 }
 
 }  // namespace
@@ -258,11 +280,34 @@ void stop_following_waits() noexcept {
   if (record::CollectiveWaits* const waits = record::collective_waits(); waits != nullptr) {
     waits->stop();
   }
+  if (record::MessageWaits* const waits = record::message_waits(); waits != nullptr) {
+    waits->stop();
+  }
+}
+
+void note_made(MPI_Comm communicator, std::uint32_t thread) noexcept {
+  if (communicator == MPI_COMM_NULL) return;
+  if (record::collective_waits() == nullptr && record::message_waits() == nullptr) return;
+  const Latest own = recorded(communicator);
+  Known& all = known();
+  try {
+    const std::uint64_t id = find_id(communicator, own.facts, thread);
+    const std::lock_guard lock(all.mutex);
+    const auto found = all.by_handle.find(own.key);
+    if (found == all.by_handle.end() || !may_keep(all, own.generation)) {
+      stop_following_waits();
+      return;
+    }
+    found->second.facts.id = id;
+    generation.fetch_add(1, std::memory_order_release);
+  } catch (const std::bad_alloc&) {
+    stop_following_waits();
+  }
 }
 
 CommunicatorFacts facts_of(MPI_Comm communicator) noexcept {
   const Latest own = recorded(communicator);
-  return {own.facts.shape, own.facts.errors};
+  return {own.facts.shape, own.facts.errors, own.facts.id};
 }
 
 void note_error_handler(MPI_Comm communicator, MPI_Errhandler handler) noexcept {

@@ -17,11 +17,15 @@ enum class Errors : std::uint8_t { end_the_job, are_returned, call_the_program }
 struct CommunicatorFacts {
   std::uint32_t shape;
   Errors errors;
+  std::uint64_t id;  ///< of record::CommunicatorIds; 0: it has none
 };
 
 /// To be asked at a call that has succeeded. What bounds the program's arrays is asked of MPI
 /// (payload.h), not kept here.
 CommunicatorFacts facts_of(MPI_Comm communicator) noexcept;
+
+/// A call of `thread` has made a communicator, in all its members at once.
+void note_made(MPI_Comm communicator, std::uint32_t thread) noexcept;
 
 /// Where `thread` writes down when it enters its collective calls on this communicator
 /// (record/collective_waits.h); below 0 if it does not.

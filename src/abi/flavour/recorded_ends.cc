@@ -5,6 +5,7 @@
 #include "abi/flavour/payload.h"
 #include "abi/flavour/recorded_call.h"
 #include "abi/flavour/recorded_request.h"
+#include "abi/flavour/recorded_waits.h"
 #include "abi/flavour/recorder_end.h"
 #include "abi/own_functions.h"
 #include "profile/event_counting.h"
@@ -29,6 +30,7 @@ struct Before {
 
 void note_cancelled(MPI_Request) noexcept {
   recording::has_cancelled.store(true, std::memory_order_relaxed);
+  recording::stop_following_messages();
 }
 
 /// A procedure that ends what the handle stands for. Whoever calls it, and whether or not the call

@@ -9,6 +9,7 @@
 
 #include "abi/flavour/library_version.h"
 #include "abi/flavour/recorded_file.h"
+#include "abi/flavour/recorded_waits.h"
 #include "record/recorder.h"
 #include "record/request_map.h"
 
@@ -88,7 +89,8 @@ void track(MPI_Request request, const TrackedRequest& tracked) noexcept {
 void untrack(MPI_Request request) noexcept {
   if (tracked_count.load(std::memory_order_relaxed) == 0) return;
   const Key key = handle_key(request);
-  shard_of(key).requests.visit(key, Requests::kLatest, [](const TrackedRequest&) {
+  shard_of(key).requests.visit(key, Requests::kLatest, [](const TrackedRequest& tracked) {
+    if (tracked.receives && tracked.is_active) stop_following_messages();
     tracked_count.fetch_sub(1, std::memory_order_relaxed);
     return false;
   });
@@ -102,11 +104,13 @@ void count_start(MPI_Request request, Call& call) noexcept {
     tracked.thread = call.measured().thread;
     tracked.row = call.measured().row;
     tracked.call_class = call.call_class();
+    tracked.posted = call.measured().begin;
     started = tracked;
     return true;
   });
   if (!started.is_binned) return;
   call.send(started.bytes);
+  note_started(call.measured(), started);
   if (started.to != kNobody) call.measured().thread->add_message(started.to, started.bytes);
 }
 
@@ -164,13 +168,17 @@ bool Completion::take(std::size_t index, TrackedRequest& taken) noexcept {
 
 void Completion::finish(std::size_t index, const MPI_Status& status) noexcept {
   TrackedRequest tracked;
-  if (take(index, tracked)) count_arrival(tracked, arrived(status));
+  if (!take(index, tracked)) return;
+  count_arrival(tracked, arrived(status));
+  note_received(tracked, status);
 }
 
 /// It is complete, and nothing tells how much has arrived.
 void Completion::drop(std::size_t index) noexcept {
   TrackedRequest dropped;
-  if (take(index, dropped) && dropped.receives) record::count_unsized();
+  if (!take(index, dropped) || !dropped.receives) return;
+  record::count_unsized();
+  stop_following_messages();
 }
 
 void Completion::finish_one(int index) noexcept {

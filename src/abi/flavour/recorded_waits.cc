@@ -24,4 +24,52 @@ void meet(const Measured& call, MPI_Comm communicator, record::Meeting meeting, 
   waits->add(log, thread, {meeting, root, mark, call.begin, call.end}, *call.row);
 }
 
+void note_sent(const Measured& call, MPI_Comm communicator, int to, int tag, bool blocks) noexcept {
+  record::MessageWaits* const waits = record::message_waits();
+  if (waits == nullptr || to == MPI_PROC_NULL) return;
+  waits->sent(call.thread->number(), call.communicator, peer_in_world(to, communicator), tag,
+              call.begin, blocks);
+}
+
+void note_started(const Measured& call, const TrackedRequest& request) noexcept {
+  record::MessageWaits* const waits = record::message_waits();
+  if (waits == nullptr || request.communicator == 0 || request.to < 0) return;
+  waits->sent(call.thread->number(), request.communicator, request.to, request.tag, call.begin,
+              false);
+}
+
+void note_received(const Measured& call, const MPI_Status& status) noexcept {
+  record::MessageWaits* const waits = record::message_waits();
+  if (waits == nullptr || status.MPI_SOURCE == MPI_PROC_NULL) return;
+  waits->received(call.thread->number(), call.communicator, status.MPI_SOURCE, status.MPI_TAG,
+                  call.begin);
+}
+
+void note_received(const TrackedRequest& request, const MPI_Status& status) noexcept {
+  record::MessageWaits* const waits = record::message_waits();
+  if (waits == nullptr || !request.receives || status.MPI_SOURCE == MPI_PROC_NULL) return;
+  if (request.call_class != record::CallClass::point_to_point) return;
+  record::ThreadRecord* const own = record::this_thread();
+  if (own == nullptr) return;
+  waits->received(own->number(), request.communicator, status.MPI_SOURCE, status.MPI_TAG,
+                  request.posted);
+}
+
+void stop_following_messages() noexcept {
+  if (record::MessageWaits* const waits = record::message_waits(); waits != nullptr) {
+    waits->stop();
+  }
+}
+
+void end_messages(const Measured& call, record::MessageWaits::Needs needs) noexcept {
+  record::MessageWaits* const waits = record::message_waits();
+  if (waits == nullptr) return;
+  if (call.thread == nullptr) {
+    record::ThreadRecord* const own = record::this_thread();
+    if (own != nullptr) waits->drop_call(own->number());
+    return;
+  }
+  waits->end_call(call.thread->number(), *call.row, call.begin, call.end, needs);
+}
+
 }  // namespace headrace::HEADRACE_FLAVOUR::recording

@@ -278,6 +278,8 @@ Word Bsend(Word buf_word, Word count_word, Word datatype_word, Word dest_word, W
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), true);
+  end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
 template <Name name>
@@ -296,7 +298,7 @@ Word Bsend_init(Word buf_word, Word count_word, Word datatype_word, Word dest_wo
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype),
-            peer_in_world(dest, comm), false);
+            peer_in_world(dest, comm), from_word<int>(tag_word), false);
   return code;
 }
 template <Name name>
@@ -343,6 +345,7 @@ Word Cart_create(Word comm_old_word, Word ndims_word, Word dims_word, Word perio
   const Word code = abi::call_words(next, comm_old_word, ndims_word, dims_word, periods_word,
                                     reorder_word, comm_cart_word);
   if (!call.end(code)) return code;
+  note_made(*from_word<MPI_Comm*>(comm_cart_word), call.measured().thread->number());
   return code;
 }
 template <Name name>
@@ -398,6 +401,7 @@ Word Cart_sub(Word comm_word, Word remain_dims_word, Word newcomm_word) {
   if (!call.is_recorded()) return abi::call_words(next, comm_word, remain_dims_word, newcomm_word);
   const Word code = abi::call_words(next, comm_word, remain_dims_word, newcomm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  note_made(*from_word<MPI_Comm*>(newcomm_word), call.measured().thread->number());
   return code;
 }
 template <Name name>
@@ -468,6 +472,7 @@ Word Comm_create(Word comm_word, Word group_word, Word newcomm_word) {
   if (!call.is_recorded()) return abi::call_words(next, comm_word, group_word, newcomm_word);
   const Word code = abi::call_words(next, comm_word, group_word, newcomm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  note_made(*from_word<MPI_Comm*>(newcomm_word), call.measured().thread->number());
   return code;
 }
 template <Name name>
@@ -488,6 +493,7 @@ Word Comm_create_group(Word comm_word, Word group_word, Word tag_word, Word newc
     return abi::call_words(next, comm_word, group_word, tag_word, newcomm_word);
   const Word code = abi::call_words(next, comm_word, group_word, tag_word, newcomm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  note_made(*from_word<MPI_Comm*>(newcomm_word), call.measured().thread->number());
   return code;
 }
 template <Name name>
@@ -525,6 +531,7 @@ Word Comm_dup(Word comm_word, Word newcomm_word) {
   if (!call.is_recorded()) return abi::call_words(next, comm_word, newcomm_word);
   const Word code = abi::call_words(next, comm_word, newcomm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  note_made(*from_word<MPI_Comm*>(newcomm_word), call.measured().thread->number());
   return code;
 }
 template <Name name>
@@ -534,6 +541,7 @@ Word Comm_dup_with_info(Word comm_word, Word info_word, Word newcomm_word) {
   if (!call.is_recorded()) return abi::call_words(next, comm_word, info_word, newcomm_word);
   const Word code = abi::call_words(next, comm_word, info_word, newcomm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  note_made(*from_word<MPI_Comm*>(newcomm_word), call.measured().thread->number());
   return code;
 }
 template <Name name>
@@ -736,6 +744,7 @@ Word Comm_split(Word comm_word, Word color_word, Word key_word, Word newcomm_wor
     return abi::call_words(next, comm_word, color_word, key_word, newcomm_word);
   const Word code = abi::call_words(next, comm_word, color_word, key_word, newcomm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  note_made(*from_word<MPI_Comm*>(newcomm_word), call.measured().thread->number());
   return code;
 }
 template <Name name>
@@ -748,6 +757,7 @@ Word Comm_split_type(Word comm_word, Word split_type_word, Word key_word, Word i
   const Word code =
       abi::call_words(next, comm_word, split_type_word, key_word, info_word, newcomm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  note_made(*from_word<MPI_Comm*>(newcomm_word), call.measured().thread->number());
   return code;
 }
 template <Name name>
@@ -798,6 +808,7 @@ Word Dist_graph_create(Word comm_old_word, Word n_word, Word sources_word, Word 
       abi::call_words(next, comm_old_word, n_word, sources_word, degrees_word, destinations_word,
                       weights_word, info_word, reorder_word, comm_dist_graph_word);
   if (!call.end(code)) return code;
+  note_made(*from_word<MPI_Comm*>(comm_dist_graph_word), call.measured().thread->number());
   return code;
 }
 template <Name name>
@@ -816,6 +827,7 @@ Word Dist_graph_create_adjacent(Word comm_old_word, Word indegree_word, Word sou
       next, comm_old_word, indegree_word, sources_word, sourceweights_word, outdegree_word,
       destinations_word, destweights_word, info_word, reorder_word, comm_dist_graph_word);
   if (!call.end(code)) return code;
+  note_made(*from_word<MPI_Comm*>(comm_dist_graph_word), call.measured().thread->number());
   return code;
 }
 template <Name name>
@@ -1828,6 +1840,7 @@ Word Graph_create(Word comm_old_word, Word nnodes_word, Word index_word, Word ed
   const Word code = abi::call_words(next, comm_old_word, nnodes_word, index_word, edges_word,
                                     reorder_word, comm_graph_word);
   if (!call.end(code)) return code;
+  note_made(*from_word<MPI_Comm*>(comm_graph_word), call.measured().thread->number());
   return code;
 }
 template <Name name>
@@ -2199,6 +2212,7 @@ Word Ibsend(Word buf_word, Word count_word, Word datatype_word, Word dest_word, 
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), false);
   call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
@@ -2295,6 +2309,7 @@ Word Imrecv(Word buf_word, Word count_word, Word datatype_word, Word message_wor
       abi::call_words(next, buf_word, count_word, datatype_word, message_word, request_word);
   if (!call.end(code)) return code;
   call.await(*from_word<MPI_Request*>(request_word));
+  stop_following_messages();
   return code;
 }
 template <Name name>
@@ -2511,6 +2526,7 @@ Word Intercomm_merge(Word intercomm_word, Word high_word, Word newintracomm_word
     return abi::call_words(next, intercomm_word, high_word, newintracomm_word);
   const Word code = abi::call_words(next, intercomm_word, high_word, newintracomm_word);
   if (!call.end(code)) return code;
+  note_made(*from_word<MPI_Comm*>(newintracomm_word), call.measured().thread->number());
   return code;
 }
 template <Name name>
@@ -2608,6 +2624,7 @@ Word Irsend(Word buf_word, Word count_word, Word datatype_word, Word dest_word, 
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), false);
   call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
@@ -2696,6 +2713,7 @@ Word Isend(Word buf_word, Word count_word, Word datatype_word, Word dest_word, W
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), false);
   call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
@@ -2715,6 +2733,7 @@ Word Issend(Word buf_word, Word count_word, Word datatype_word, Word dest_word, 
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), false);
   call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
@@ -2772,6 +2791,8 @@ Word Mrecv(Word buf_word, Word count_word, Word datatype_word, Word message_word
       abi::call_words(next, buf_word, count_word, datatype_word, message_word, status_word);
   if (!call.end(code)) return code;
   call.receive(own_status.get());
+  stop_following_messages();
+  end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
 template <Name name>
@@ -3034,6 +3055,8 @@ Word Recv(Word buf_word, Word count_word, Word datatype_word, Word source_word, 
                                     tag_word, comm_word, status_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
   call.receive(own_status.get(), from_word<MPI_Comm>(comm_word));
+  note_received(call.measured(), own_status.get());
+  end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
 template <Name name>
@@ -3047,7 +3070,7 @@ Word Recv_init(Word buf_word, Word count_word, Word datatype_word, Word source_w
   const Word code = abi::call_words(next, buf_word, count_word, datatype_word, source_word,
                                     tag_word, comm_word, request_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
-  call.keep(*from_word<MPI_Request*>(request_word), 0, kNobody, true);
+  call.keep(*from_word<MPI_Request*>(request_word), 0, kNobody, from_word<int>(tag_word), true);
   return code;
 }
 template <Name name>
@@ -3226,6 +3249,8 @@ Word Rsend(Word buf_word, Word count_word, Word datatype_word, Word dest_word, W
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), true);
+  end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
 template <Name name>
@@ -3244,7 +3269,7 @@ Word Rsend_init(Word buf_word, Word count_word, Word datatype_word, Word dest_wo
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype),
-            peer_in_world(dest, comm), false);
+            peer_in_world(dest, comm), from_word<int>(tag_word), false);
   return code;
 }
 template <Name name>
@@ -3322,6 +3347,8 @@ Word Send(Word buf_word, Word count_word, Word datatype_word, Word dest_word, Wo
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), true);
+  end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
 template <Name name>
@@ -3340,7 +3367,7 @@ Word Send_init(Word buf_word, Word count_word, Word datatype_word, Word dest_wor
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype),
-            peer_in_world(dest, comm), false);
+            peer_in_world(dest, comm), from_word<int>(tag_word), false);
   return code;
 }
 template <Name name>
@@ -3363,7 +3390,10 @@ Word Sendrecv(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word d
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(sendcount, sendtype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word), true);
   call.receive(own_status.get());
+  note_received(call.measured(), own_status.get());
+  end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
 template <Name name>
@@ -3385,7 +3415,10 @@ Word Sendrecv_replace(Word buf_word, Word count_word, Word datatype_word, Word d
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word), true);
   call.receive(own_status.get());
+  note_received(call.measured(), own_status.get());
+  end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
 template <Name name>
@@ -3404,6 +3437,8 @@ Word Ssend(Word buf_word, Word count_word, Word datatype_word, Word dest_word, W
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), true);
+  end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
 template <Name name>
@@ -3422,7 +3457,7 @@ Word Ssend_init(Word buf_word, Word count_word, Word datatype_word, Word dest_wo
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype),
-            peer_in_world(dest, comm), false);
+            peer_in_world(dest, comm), from_word<int>(tag_word), false);
   return code;
 }
 template <Name name>
@@ -3794,6 +3829,7 @@ Word Test(Word request_word, Word flag_word, Word status_word) {
     return code;
   }
   completion.finish_one(*from_word<int*>(flag_word) != 0 ? 0 : MPI_UNDEFINED);
+  end_messages(call.measured(), record::MessageWaits::Needs::nothing);
   return code;
 }
 template <Name name>
@@ -3820,6 +3856,7 @@ Word Testall(Word count_word, Word array_of_requests_word, Word flag_word,
     return code;
   }
   if (*from_word<int*>(flag_word) != 0) completion.finish_all();
+  end_messages(call.measured(), record::MessageWaits::Needs::nothing);
   return code;
 }
 template <Name name>
@@ -3838,6 +3875,7 @@ Word Testany(Word count_word, Word array_of_requests_word, Word index_word, Word
   }
   completion.finish_one(*from_word<int*>(flag_word) == 0 ? MPI_UNDEFINED
                                                          : *from_word<int*>(index_word));
+  end_messages(call.measured(), record::MessageWaits::Needs::nothing);
   return code;
 }
 template <Name name>
@@ -3856,6 +3894,7 @@ Word Testsome(Word incount_word, Word array_of_requests_word, Word outcount_word
     return code;
   }
   completion.finish_some(*from_word<int*>(outcount_word), from_word<int*>(array_of_indices_word));
+  end_messages(call.measured(), record::MessageWaits::Needs::nothing);
   return code;
 }
 template <Name name>
@@ -4289,6 +4328,7 @@ Word Wait(Word request_word, Word status_word) {
     return code;
   }
   completion.finish_one(0);
+  end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
 template <Name name>
@@ -4307,6 +4347,7 @@ Word Waitall(Word count_word, Word array_of_requests_word, Word array_of_statuse
     return code;
   }
   completion.finish_all();
+  end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
 template <Name name>
@@ -4323,6 +4364,7 @@ Word Waitany(Word count_word, Word array_of_requests_word, Word index_word, Word
     return code;
   }
   completion.finish_one(*from_word<int*>(index_word));
+  end_messages(call.measured(), record::MessageWaits::Needs::one);
   return code;
 }
 template <Name name>
@@ -4341,6 +4383,7 @@ Word Waitsome(Word incount_word, Word array_of_requests_word, Word outcount_word
     return code;
   }
   completion.finish_some(*from_word<int*>(outcount_word), from_word<int*>(array_of_indices_word));
+  end_messages(call.measured(), record::MessageWaits::Needs::one);
   return code;
 }
 template <Name name>
@@ -4834,7 +4877,7 @@ Word Allgather_init(Word sendbuf_word, Word sendcount_word, Word sendtype_word, 
   const auto recvtype = from_word<MPI_Datatype>(recvtype_word);
   call.keep(*from_word<MPI_Request*>(request_word),
             sendbuf == MPI_IN_PLACE ? bytes(recvcount, recvtype) : bytes(sendcount, sendtype),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -4857,7 +4900,7 @@ Word Allgather_init_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word
   const auto recvtype = from_word<MPI_Datatype>(recvtype_word);
   call.keep(*from_word<MPI_Request*>(request_word),
             sendbuf == MPI_IN_PLACE ? bytes(recvcount, recvtype) : bytes(sendcount, sendtype),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -4905,7 +4948,7 @@ Word Allgatherv_init(Word sendbuf_word, Word sendcount_word, Word sendtype_word,
   call.keep(*from_word<MPI_Request*>(request_word),
             sendbuf == MPI_IN_PLACE ? bytes(recvcounts[rank_in(comm)], recvtype)
                                     : bytes(sendcount, sendtype),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -4931,7 +4974,7 @@ Word Allgatherv_init_c(Word sendbuf_word, Word sendcount_word, Word sendtype_wor
   call.keep(*from_word<MPI_Request*>(request_word),
             sendbuf == MPI_IN_PLACE ? bytes(recvcounts[rank_in(comm)], recvtype)
                                     : bytes(sendcount, sendtype),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -4964,7 +5007,7 @@ Word Allreduce_init(Word sendbuf_word, Word recvbuf_word, Word count_word, Word 
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
-  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, false);
+  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -4980,7 +5023,7 @@ Word Allreduce_init_c(Word sendbuf_word, Word recvbuf_word, Word count_word, Wor
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
-  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, false);
+  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -5027,7 +5070,7 @@ Word Alltoall_init(Word sendbuf_word, Word sendcount_word, Word sendtype_word, W
   call.keep(*from_word<MPI_Request*>(request_word),
             receivers(comm) *
                 (sendbuf == MPI_IN_PLACE ? bytes(recvcount, recvtype) : bytes(sendcount, sendtype)),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -5052,7 +5095,7 @@ Word Alltoall_init_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word,
   call.keep(*from_word<MPI_Request*>(request_word),
             receivers(comm) *
                 (sendbuf == MPI_IN_PLACE ? bytes(recvcount, recvtype) : bytes(sendcount, sendtype)),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -5102,7 +5145,7 @@ Word Alltoallv_init(Word sendbuf_word, Word sendcounts_word, Word sdispls_word, 
   call.keep(*from_word<MPI_Request*>(request_word),
             sendbuf == MPI_IN_PLACE ? sum(recvcounts, receivers(comm), recvtype)
                                     : sum(sendcounts, receivers(comm), sendtype),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -5129,7 +5172,7 @@ Word Alltoallv_init_c(Word sendbuf_word, Word sendcounts_word, Word sdispls_word
   call.keep(*from_word<MPI_Request*>(request_word),
             sendbuf == MPI_IN_PLACE ? sum(recvcounts, receivers(comm), recvtype)
                                     : sum(sendcounts, receivers(comm), sendtype),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -5179,7 +5222,7 @@ Word Alltoallw_init(Word sendbuf_word, Word sendcounts_word, Word sdispls_word, 
   call.keep(*from_word<MPI_Request*>(request_word),
             sendbuf == MPI_IN_PLACE ? sum(recvcounts, receivers(comm), recvtypes)
                                     : sum(sendcounts, receivers(comm), sendtypes),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -5206,7 +5249,7 @@ Word Alltoallw_init_c(Word sendbuf_word, Word sendcounts_word, Word sdispls_word
   call.keep(*from_word<MPI_Request*>(request_word),
             sendbuf == MPI_IN_PLACE ? sum(recvcounts, receivers(comm), recvtypes)
                                     : sum(sendcounts, receivers(comm), sendtypes),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -5251,7 +5294,7 @@ Word Bcast_init(Word buffer_word, Word count_word, Word datatype_word, Word root
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
   call.keep(*from_word<MPI_Request*>(request_word),
-            root == MPI_PROC_NULL ? 0 : bytes(count, datatype), kNobody, false);
+            root == MPI_PROC_NULL ? 0 : bytes(count, datatype), kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -5269,7 +5312,7 @@ Word Bcast_init_c(Word buffer_word, Word count_word, Word datatype_word, Word ro
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
   call.keep(*from_word<MPI_Request*>(request_word),
-            root == MPI_PROC_NULL ? 0 : bytes(count, datatype), kNobody, false);
+            root == MPI_PROC_NULL ? 0 : bytes(count, datatype), kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -5288,6 +5331,8 @@ Word Bsend_c(Word buf_word, Word count_word, Word datatype_word, Word dest_word,
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), true);
+  end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
 template <Name name>
@@ -5306,7 +5351,7 @@ Word Bsend_init_c(Word buf_word, Word count_word, Word datatype_word, Word dest_
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype),
-            peer_in_world(dest, comm), false);
+            peer_in_world(dest, comm), from_word<int>(tag_word), false);
   return code;
 }
 template <Name name>
@@ -5377,6 +5422,7 @@ Word Comm_create_from_group(Word group_word, Word stringtag_word, Word info_word
   const Word code =
       abi::call_words(next, group_word, stringtag_word, info_word, errhandler_word, newcomm_word);
   if (!call.end(code)) return code;
+  note_made(*from_word<MPI_Comm*>(newcomm_word), call.measured().thread->number());
   return code;
 }
 template <Name name>
@@ -5458,7 +5504,7 @@ Word Exscan_init(Word sendbuf_word, Word recvbuf_word, Word count_word, Word dat
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
-  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, false);
+  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -5474,7 +5520,7 @@ Word Exscan_init_c(Word sendbuf_word, Word recvbuf_word, Word count_word, Word d
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
-  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, false);
+  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -5973,7 +6019,7 @@ Word Gather_init(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Wor
             !is_sender(root)          ? 0
             : sendbuf == MPI_IN_PLACE ? bytes(recvcount, recvtype)
                                       : bytes(sendcount, sendtype),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -6000,7 +6046,7 @@ Word Gather_init_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, W
             !is_sender(root)          ? 0
             : sendbuf == MPI_IN_PLACE ? bytes(recvcount, recvtype)
                                       : bytes(sendcount, sendtype),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -6055,7 +6101,7 @@ Word Gatherv_init(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Wo
             !is_sender(root)          ? 0
             : sendbuf == MPI_IN_PLACE ? bytes(recvcounts[rank_in(comm)], recvtype)
                                       : bytes(sendcount, sendtype),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -6083,7 +6129,7 @@ Word Gatherv_init_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, 
             !is_sender(root)          ? 0
             : sendbuf == MPI_IN_PLACE ? bytes(recvcounts[rank_in(comm)], recvtype)
                                       : bytes(sendcount, sendtype),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -6351,6 +6397,7 @@ Word Ibsend_c(Word buf_word, Word count_word, Word datatype_word, Word dest_word
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), false);
   call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
@@ -6664,6 +6711,7 @@ Word Irsend_c(Word buf_word, Word count_word, Word datatype_word, Word dest_word
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), false);
   call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
@@ -6743,6 +6791,7 @@ Word Isend_c(Word buf_word, Word count_word, Word datatype_word, Word dest_word,
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), false);
   call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
@@ -6765,6 +6814,7 @@ Word Isendrecv(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word 
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(sendcount, sendtype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word), false);
   call.await(*from_word<MPI_Request*>(request_word));
   return code;
 }
@@ -6787,6 +6837,7 @@ Word Isendrecv_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Wor
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(sendcount, sendtype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word), false);
   call.await(*from_word<MPI_Request*>(request_word));
   return code;
 }
@@ -6808,6 +6859,7 @@ Word Isendrecv_replace(Word buf_word, Word count_word, Word datatype_word, Word 
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word), false);
   call.await(*from_word<MPI_Request*>(request_word));
   return code;
 }
@@ -6829,6 +6881,7 @@ Word Isendrecv_replace_c(Word buf_word, Word count_word, Word datatype_word, Wor
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word), false);
   call.await(*from_word<MPI_Request*>(request_word));
   return code;
 }
@@ -6848,6 +6901,7 @@ Word Issend_c(Word buf_word, Word count_word, Word datatype_word, Word dest_word
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), false);
   call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
@@ -6863,6 +6917,8 @@ Word Mrecv_c(Word buf_word, Word count_word, Word datatype_word, Word message_wo
       abi::call_words(next, buf_word, count_word, datatype_word, message_word, status_word);
   if (!call.end(code)) return code;
   call.receive(own_status.get());
+  stop_following_messages();
+  end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
 template <Name name>
@@ -6899,7 +6955,8 @@ Word Neighbor_allgather_init(Word sendbuf_word, Word sendcount_word, Word sendty
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
   const auto sendcount = from_word<int>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
-  call.keep(*from_word<MPI_Request*>(request_word), bytes(sendcount, sendtype), kNobody, false);
+  call.keep(*from_word<MPI_Request*>(request_word), bytes(sendcount, sendtype), kNobody, kNoTag,
+            false);
   return code;
 }
 template <Name name>
@@ -6918,7 +6975,8 @@ Word Neighbor_allgather_init_c(Word sendbuf_word, Word sendcount_word, Word send
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
   const auto sendcount = from_word<MPI_Count>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
-  call.keep(*from_word<MPI_Request*>(request_word), bytes(sendcount, sendtype), kNobody, false);
+  call.keep(*from_word<MPI_Request*>(request_word), bytes(sendcount, sendtype), kNobody, kNoTag,
+            false);
   return code;
 }
 template <Name name>
@@ -6957,7 +7015,8 @@ Word Neighbor_allgatherv_init(Word sendbuf_word, Word sendcount_word, Word sendt
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
   const auto sendcount = from_word<int>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
-  call.keep(*from_word<MPI_Request*>(request_word), bytes(sendcount, sendtype), kNobody, false);
+  call.keep(*from_word<MPI_Request*>(request_word), bytes(sendcount, sendtype), kNobody, kNoTag,
+            false);
   return code;
 }
 template <Name name>
@@ -6978,7 +7037,8 @@ Word Neighbor_allgatherv_init_c(Word sendbuf_word, Word sendcount_word, Word sen
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
   const auto sendcount = from_word<MPI_Count>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
-  call.keep(*from_word<MPI_Request*>(request_word), bytes(sendcount, sendtype), kNobody, false);
+  call.keep(*from_word<MPI_Request*>(request_word), bytes(sendcount, sendtype), kNobody, kNoTag,
+            false);
   return code;
 }
 template <Name name>
@@ -7017,7 +7077,7 @@ Word Neighbor_alltoall_init(Word sendbuf_word, Word sendcount_word, Word sendtyp
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), neighbors(comm) * bytes(sendcount, sendtype),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7038,7 +7098,7 @@ Word Neighbor_alltoall_init_c(Word sendbuf_word, Word sendcount_word, Word sendt
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), neighbors(comm) * bytes(sendcount, sendtype),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7081,7 +7141,7 @@ Word Neighbor_alltoallv_init(Word sendbuf_word, Word sendcounts_word, Word sdisp
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), sum(sendcounts, neighbors(comm), sendtype),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7104,7 +7164,7 @@ Word Neighbor_alltoallv_init_c(Word sendbuf_word, Word sendcounts_word, Word sdi
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), sum(sendcounts, neighbors(comm), sendtype),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7147,7 +7207,7 @@ Word Neighbor_alltoallw_init(Word sendbuf_word, Word sendcounts_word, Word sdisp
   const auto sendtypes = from_word<const MPI_Datatype*>(sendtypes_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), sum(sendcounts, neighbors(comm), sendtypes),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7170,7 +7230,7 @@ Word Neighbor_alltoallw_init_c(Word sendbuf_word, Word sendcounts_word, Word sdi
   const auto sendtypes = from_word<const MPI_Datatype*>(sendtypes_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), sum(sendcounts, neighbors(comm), sendtypes),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7280,7 +7340,7 @@ Word Precv_init(Word buf_word, Word partitions_word, Word count_word, Word datat
   const Word code = abi::call_words(next, buf_word, partitions_word, count_word, datatype_word,
                                     source_word, tag_word, comm_word, info_word, request_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
-  call.keep(*from_word<MPI_Request*>(request_word), 0, kNobody, true);
+  call.keep(*from_word<MPI_Request*>(request_word), 0, kNobody, kNoTag, true);
   return code;
 }
 template <Name name>
@@ -7300,7 +7360,7 @@ Word Psend_init(Word buf_word, Word partitions_word, Word count_word, Word datat
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), partitions * bytes(count, datatype),
-            peer_in_world(dest, comm), false);
+            peer_in_world(dest, comm), kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7355,6 +7415,8 @@ Word Recv_c(Word buf_word, Word count_word, Word datatype_word, Word source_word
                                     tag_word, comm_word, status_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
   call.receive(own_status.get(), from_word<MPI_Comm>(comm_word));
+  note_received(call.measured(), own_status.get());
+  end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
 template <Name name>
@@ -7368,7 +7430,7 @@ Word Recv_init_c(Word buf_word, Word count_word, Word datatype_word, Word source
   const Word code = abi::call_words(next, buf_word, count_word, datatype_word, source_word,
                                     tag_word, comm_word, request_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
-  call.keep(*from_word<MPI_Request*>(request_word), 0, kNobody, true);
+  call.keep(*from_word<MPI_Request*>(request_word), 0, kNobody, from_word<int>(tag_word), true);
   return code;
 }
 template <Name name>
@@ -7405,7 +7467,7 @@ Word Reduce_init(Word sendbuf_word, Word recvbuf_word, Word count_word, Word dat
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
   call.keep(*from_word<MPI_Request*>(request_word),
-            root == MPI_PROC_NULL ? 0 : bytes(count, datatype), kNobody, false);
+            root == MPI_PROC_NULL ? 0 : bytes(count, datatype), kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7424,7 +7486,7 @@ Word Reduce_init_c(Word sendbuf_word, Word recvbuf_word, Word count_word, Word d
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
   call.keep(*from_word<MPI_Request*>(request_word),
-            root == MPI_PROC_NULL ? 0 : bytes(count, datatype), kNobody, false);
+            root == MPI_PROC_NULL ? 0 : bytes(count, datatype), kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7475,7 +7537,7 @@ Word Reduce_scatter_block_init(Word sendbuf_word, Word recvbuf_word, Word recvco
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), rank_count(comm) * bytes(recvcount, datatype),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7495,7 +7557,7 @@ Word Reduce_scatter_block_init_c(Word sendbuf_word, Word recvbuf_word, Word recv
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), rank_count(comm) * bytes(recvcount, datatype),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7532,7 +7594,7 @@ Word Reduce_scatter_init(Word sendbuf_word, Word recvbuf_word, Word recvcounts_w
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), sum(recvcounts, rank_count(comm), datatype),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7552,7 +7614,7 @@ Word Reduce_scatter_init_c(Word sendbuf_word, Word recvbuf_word, Word recvcounts
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), sum(recvcounts, rank_count(comm), datatype),
-            kNobody, false);
+            kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7718,6 +7780,8 @@ Word Rsend_c(Word buf_word, Word count_word, Word datatype_word, Word dest_word,
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), true);
+  end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
 template <Name name>
@@ -7736,7 +7800,7 @@ Word Rsend_init_c(Word buf_word, Word count_word, Word datatype_word, Word dest_
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype),
-            peer_in_world(dest, comm), false);
+            peer_in_world(dest, comm), from_word<int>(tag_word), false);
   return code;
 }
 template <Name name>
@@ -7769,7 +7833,7 @@ Word Scan_init(Word sendbuf_word, Word recvbuf_word, Word count_word, Word datat
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
-  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, false);
+  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7785,7 +7849,7 @@ Word Scan_init_c(Word sendbuf_word, Word recvbuf_word, Word count_word, Word dat
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
-  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, false);
+  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7827,7 +7891,8 @@ Word Scatter_init(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Wo
   const auto root = from_word<int>(root_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word),
-            is_root(root, comm) ? receivers(comm) * bytes(sendcount, sendtype) : 0, kNobody, false);
+            is_root(root, comm) ? receivers(comm) * bytes(sendcount, sendtype) : 0, kNobody, kNoTag,
+            false);
   return code;
 }
 template <Name name>
@@ -7849,7 +7914,8 @@ Word Scatter_init_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, 
   const auto root = from_word<int>(root_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word),
-            is_root(root, comm) ? receivers(comm) * bytes(sendcount, sendtype) : 0, kNobody, false);
+            is_root(root, comm) ? receivers(comm) * bytes(sendcount, sendtype) : 0, kNobody, kNoTag,
+            false);
   return code;
 }
 template <Name name>
@@ -7893,7 +7959,8 @@ Word Scatterv_init(Word sendbuf_word, Word sendcounts_word, Word displs_word, Wo
   const auto root = from_word<int>(root_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word),
-            is_root(root, comm) ? sum(sendcounts, receivers(comm), sendtype) : 0, kNobody, false);
+            is_root(root, comm) ? sum(sendcounts, receivers(comm), sendtype) : 0, kNobody, kNoTag,
+            false);
   return code;
 }
 template <Name name>
@@ -7915,7 +7982,8 @@ Word Scatterv_init_c(Word sendbuf_word, Word sendcounts_word, Word displs_word, 
   const auto root = from_word<int>(root_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word),
-            is_root(root, comm) ? sum(sendcounts, receivers(comm), sendtype) : 0, kNobody, false);
+            is_root(root, comm) ? sum(sendcounts, receivers(comm), sendtype) : 0, kNobody, kNoTag,
+            false);
   return code;
 }
 template <Name name>
@@ -7934,6 +8002,8 @@ Word Send_c(Word buf_word, Word count_word, Word datatype_word, Word dest_word, 
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), true);
+  end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
 template <Name name>
@@ -7952,7 +8022,7 @@ Word Send_init_c(Word buf_word, Word count_word, Word datatype_word, Word dest_w
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype),
-            peer_in_world(dest, comm), false);
+            peer_in_world(dest, comm), from_word<int>(tag_word), false);
   return code;
 }
 template <Name name>
@@ -7975,7 +8045,10 @@ Word Sendrecv_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(sendcount, sendtype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word), true);
   call.receive(own_status.get());
+  note_received(call.measured(), own_status.get());
+  end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
 template <Name name>
@@ -7997,7 +8070,10 @@ Word Sendrecv_replace_c(Word buf_word, Word count_word, Word datatype_word, Word
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word), true);
   call.receive(own_status.get());
+  note_received(call.measured(), own_status.get());
+  end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
 template <Name name>
@@ -8178,6 +8254,8 @@ Word Ssend_c(Word buf_word, Word count_word, Word datatype_word, Word dest_word,
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), true);
+  end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
 template <Name name>
@@ -8196,7 +8274,7 @@ Word Ssend_init_c(Word buf_word, Word count_word, Word datatype_word, Word dest_
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype),
-            peer_in_world(dest, comm), false);
+            peer_in_world(dest, comm), from_word<int>(tag_word), false);
   return code;
 }
 template <Name name>

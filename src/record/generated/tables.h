@@ -40,7 +40,7 @@ enum class Table : std::uint32_t {
 };
 
 inline constexpr std::array<std::size_t, 25> kColumnCounts = {
-    2, 1, 2, 5, 4, 29, 21, 10, 4, 8, 11, 6, 7, 6, 13, 6, 4, 14, 4, 16, 43, 7, 8, 3, 2};
+    2, 1, 2, 5, 4, 31, 21, 10, 5, 8, 11, 6, 7, 6, 13, 6, 4, 14, 4, 16, 43, 7, 8, 3, 2};
 
 // A row of each table, but for that of the texts. What is not given is 0, and -1 for places.
 
@@ -103,6 +103,8 @@ struct RanksRow {
   std::int64_t other_written = 0;
   std::int64_t rings = 0;
   std::int64_t untraced = 0;
+  std::int64_t matched = 0;
+  std::int64_t early = 0;
   std::int64_t unsized = 0;
 };
 
@@ -132,8 +134,9 @@ struct CallsRow {
   std::int64_t bin6 = 0;
 };
 
-/// Waiting in blocking collective calls on communicators whose ranks all lie on this node: one row
-/// for each row of `calls` of which it is known for some calls.
+/// Waiting for ranks of this node, in blocking collective calls on communicators whose ranks all
+/// lie on it, and with HEADRACE_RECORD_MESSAGE_WAITS=1 in point-to-point calls: one row for each
+/// row of `calls` of which it is known for some calls.
 struct WaitsRow {
   std::int64_t rank = 0;
   std::int64_t thread = 0;
@@ -151,6 +154,7 @@ struct WaitsRow {
 struct AwaitedRow {
   std::int64_t rank = 0;
   std::int64_t peer = 0;
+  std::int64_t kind = 0;
   std::int64_t calls = 0;
   std::int64_t time = 0;
 };
@@ -409,7 +413,8 @@ inline constexpr std::string_view kSchema =
     "\"name\":\"system_written\",\"unit\":\"bytes\"},{\"name\":\"device_read\",\"unit\":\"bytes\"},"
     "{\"name\":\"device_written\",\"unit\":\"bytes\"},{\"name\":\"other_read\",\"unit\":\"bytes\"},"
     "{\"name\":\"other_written\",\"unit\":\"bytes\"},{\"name\":\"rings\",\"unit\":\"number\"},{"
-    "\"name\":\"untraced\",\"unit\":\"calls\"},{\"name\":\"unsized\",\"unit\":\"number\"}]},"
+    "\"name\":\"untraced\",\"unit\":\"calls\"},{\"name\":\"matched\",\"unit\":\"number\"},{"
+    "\"name\":\"early\",\"unit\":\"number\"},{\"name\":\"unsized\",\"unit\":\"number\"}]},"
     "{\"name\":\"calls\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"procedure\",\"unit\":\"text\"},{\"name\":"
     "\"class\",\"unit\":\"number\"},{\"name\":\"path\",\"unit\":\"paths\"},{\"name\":"
@@ -427,8 +432,8 @@ inline constexpr std::string_view kSchema =
     "\"region\",\"unit\":\"number\"},{\"name\":\"calls\",\"unit\":\"calls\"},{\"name\":\"time\","
     "\"unit\":\"ns\"},{\"name\":\"least\",\"unit\":\"ns\"},{\"name\":\"most\",\"unit\":\"ns\"}]},"
     "{\"name\":\"awaited\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
-    "\"name\":\"peer\",\"unit\":\"number\"},{\"name\":\"calls\",\"unit\":\"calls\"},{\"name\":"
-    "\"time\",\"unit\":\"ns\"}]},"
+    "\"name\":\"peer\",\"unit\":\"number\"},{\"name\":\"kind\",\"unit\":\"number\"},{\"name\":"
+    "\"calls\",\"unit\":\"calls\"},{\"name\":\"time\",\"unit\":\"ns\"}]},"
     "{\"name\":\"regions\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"region\",\"unit\":\"number\"},{\"name\":"
     "\"id\",\"unit\":\"number\"},{\"name\":\"label\",\"unit\":\"text\"},{\"name\":\"entries\","

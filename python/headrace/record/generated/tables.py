@@ -73,6 +73,8 @@ TABLES: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
             ("other_written", "bytes"),
             ("rings", "number"),
             ("untraced", "calls"),
+            ("matched", "number"),
+            ("early", "number"),
             ("unsized", "number"),
         ),
     ),
@@ -122,6 +124,7 @@ TABLES: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
         (
             ("rank", "number"),
             ("peer", "number"),
+            ("kind", "number"),
             ("calls", "calls"),
             ("time", "ns"),
         ),

@@ -25,6 +25,7 @@ SETTINGS = (
     Setting("HEADRACE_RECORD", "boolean", "1"),
     Setting("HEADRACE_RECORD_FILES", "boolean", "0"),
     Setting("HEADRACE_RECORD_WAITS", "boolean", "1"),
+    Setting("HEADRACE_RECORD_MESSAGE_WAITS", "boolean", "0"),
     Setting("HEADRACE_REGIONS", "boolean", "1"),
     Setting("HEADRACE_RECORD_SHORTEST", "integer", "0", minimum=0, maximum=1000000),
     Setting("HEADRACE_LOGPATH", "text", "headrace-records"),

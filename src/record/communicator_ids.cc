@@ -1,0 +1,35 @@
+#include "record/communicator_ids.h"
+
+namespace headrace::record {
+namespace {
+
+constexpr std::size_t kMostSets = 4096;
+
+/// FNV-1a.
+std::uint64_t hash_of(std::span<const std::int32_t> members) noexcept {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const std::int32_t member : members) {
+    hash = (hash ^ static_cast<std::uint32_t>(member)) * 0x100000001b3u;
+  }
+  return hash;
+}
+
+std::uint64_t id_of(std::uint64_t hash, std::uint64_t before) noexcept {
+  return (hash + before * 0x9e3779b97f4a7c15u) | 1;
+}
+
+}  // namespace
+
+std::uint64_t CommunicatorIds::world(std::span<const std::int32_t> members) noexcept {
+  return id_of(hash_of(members), 0);
+}
+
+/// Counts from 1, so that a copy of MPI_COMM_WORLD is not taken for it.
+std::uint64_t CommunicatorIds::made(std::uint32_t thread, std::span<const std::int32_t> members) {
+  is_over_ = is_over_ || !thread_.is(thread);
+  const std::uint64_t hash = hash_of(members);
+  if (is_over_ || (made_.size() >= kMostSets && !made_.contains(hash))) return 0;
+  return id_of(hash, ++made_[hash]);
+}
+
+}  // namespace headrace::record
