@@ -9,6 +9,7 @@ from record_support import Job
 
 from headrace.errors import HeadraceError
 from headrace.launch import order_choice, rank_order
+from headrace.launch.ordered_line import Ordered
 from headrace.launch.rank_order import rank_map
 from headrace.launchers.families import ALPS, HYDRA, INHERIT, OPENMPI, PALS, SLURM, Family
 from headrace.launchers.job_size import JobSize, expanded, job_size
@@ -121,7 +122,7 @@ def applied(
     order: np.ndarray = REVERSED,
     version: str = WITH_RANKMAP,
     environ: dict[str, str] | None = None,
-) -> rank_order.Ordered:
+) -> Ordered:
     return rank_order.apply(
         line.split(),
         family,

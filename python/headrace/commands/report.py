@@ -13,7 +13,6 @@ from headrace.errors import HeadraceError, say, unwritable
 from headrace.report.comparison_document import comparison_document
 from headrace.report.comparison_text import since_of
 from headrace.report.document import document
-from headrace.report.page import page
 from headrace.report.terminal import console, show
 from headrace.symbols.resolver import resolve
 
@@ -65,6 +64,8 @@ def report(
     if not (as_html or output):
         present(job, as_json, rules, compared)
         return
+    from headrace.report.page import page  # here, since Jinja takes 40 ms to load
+
     symbols = resolve(site.frames for site in found.sites)
     target = output or files[0].with_suffix(".html")
     shown = (job.profile, job.listing, job.counted, job.traced)

@@ -6,12 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from headrace.errors import HeadraceError, unwritable
-from headrace.launch import order_choice, rank_order
-from headrace.launch.rank_order import Ordered
+from headrace.launch.ordered_line import Ordered, is_crays
 from headrace.launchers.detection import answer_to, version_text
 from headrace.launchers.families import HYDRA, Family
 from headrace.launchers.job_size import JobSize
-from headrace.place import orders
 from headrace.settings.resolver import Resolution
 
 NODES = "HEADRACE_RANK_NODES"
@@ -31,6 +29,10 @@ def ordered(
     asked = settings.settings[ORDER]
     if not asked.text or _is_crays_own(asked.origin, family, environ):
         return Ordered(list(line)), []
+    # Here, since they need NumPy, which takes a tenth of a second to load.
+    from headrace.launch import order_choice, rank_order
+    from headrace.place import orders
+
     records = Path(str(settings.value(RECORDS)) or ".")
     found = order_choice.wanted(asked.text, str(settings.value(FILE)), records, size)
     if found.order is None:
@@ -52,7 +54,7 @@ def ordered(
 
 def _is_crays_own(origin: str, family: Family, environ: Mapping[str, str]) -> bool:
     """Whether Cray's MPI reads the variable that asks for the order itself."""
-    return rank_order.is_crays(family, environ) and origin.startswith("MPICH_")
+    return is_crays(family, environ) and origin.startswith("MPICH_")
 
 
 def _abilities(launcher: Path, environ: Mapping[str, str]) -> str:

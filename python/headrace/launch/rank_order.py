@@ -7,33 +7,21 @@ itself.
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 
 import numpy as np
 
 from headrace.errors import HeadraceError
-from headrace.launchers.families import ALPS, HYDRA, OPENMPI, PALS, SLURM, Family
+from headrace.launch.ordered_line import Ordered, is_crays
+from headrace.launchers.families import HYDRA, OPENMPI, SLURM, Family
 from headrace.launchers.job_size import HOST_FILE, HOST_LIST, MAP_BY, PER_NODE, JobSize
 from headrace.launchers.line import Option, read_contexts
 from headrace.place import order_file, orders
 
-# Set by the modules of Cray's MPI, whose PMI refuses srun's own orders.
-CRAY = ("CRAY_MPICH_VERSION", "CRAY_MPICH_VER", "CRAY_MPICH_DIR")
 REMOVED = frozenset((*HOST_LIST, *HOST_FILE, *MAP_BY))
 DISTRIBUTION = ("-m", "--distribution")
 MOST_TOLD = 64  # nodes that are shown one by one
-
-
-@dataclass(frozen=True)
-class Ordered:
-    """A line that starts ranks in an order. variables: for the launcher and the ranks. file: its
-    path and text, to be written before the line is executed."""
-
-    line: list[str]
-    variables: Mapping[str, str] = field(default_factory=dict)
-    file: tuple[Path, str] | None = None
 
 
 def apply(
@@ -66,11 +54,6 @@ def apply(
         "Headrace knows no option of it for this",
         "leave --rank-order out, or start the job by mpiexec, mpirun, srun or aprun",
     )
-
-
-def is_crays(family: Family, environ: Mapping[str, str]) -> bool:
-    """Whether Cray's MPI puts ranks in order itself."""
-    return family in (ALPS, PALS) or (family is SLURM and any(environ.get(name) for name in CRAY))
 
 
 def told(order: np.ndarray, size: JobSize) -> list[str]:

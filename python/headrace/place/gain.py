@@ -1,8 +1,6 @@
 """What the best order of a record's ranks would keep within nodes, as a metric for advice."""
 
 from headrace.errors import HeadraceError
-from headrace.place import compute
-from headrace.place.of_record import of_record
 from headrace.record.tables import Record
 
 MOST_PAIRS = 1 << 18  # of ranks that talk: more take longer than a report may
@@ -13,6 +11,10 @@ def order_metrics(record: Record) -> dict[str, float]:
     """Empty where no order is to be had, or where it would take long ('headrace place' does it)."""
     if len(record.nodes) < 2:
         return {}
+    # Here, since they need NumPy, which takes a tenth of a second to load.
+    from headrace.place import compute
+    from headrace.place.of_record import of_record
+
     try:
         found = of_record(record)
     except HeadraceError:
