@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "abi/flavour/datatype_size.h"
 #include "abi/flavour/native.h"
 #include "abi/words.h"
 
@@ -21,12 +22,7 @@ T from_word(abi::Word word) {
 
 /// Of `count` elements. Nothing has size 0 where count is 0: then the datatype may be null.
 inline std::int64_t bytes(std::int64_t count, MPI_Datatype datatype) {
-  MPI_Count size = 0;
-  if (count == 0 || datatype == MPI_DATATYPE_NULL ||
-      native.Type_size_x(datatype, &size) != MPI_SUCCESS || size < 0) {
-    return 0;
-  }
-  return count * static_cast<std::int64_t>(size);
+  return count == 0 ? 0 : count * size_of(datatype);
 }
 
 /// Of the first `length` counts.
