@@ -18,8 +18,6 @@ LATE_TO = {"1": "send", "2": "receive"}
 def run_waited(host: Host, ranks: int, label: str, **settings: str) -> tuple[dict, Result]:
     program = compile_program(host.compilers["c"], ["waited_messages.c"], f"waited-m-{host.name}")
     directory = work_directory(f"message-waits-{label}-{host.name}-{ranks}")
-    for old in directory.glob("*.hrc"):
-        old.unlink()
     given = {"HEADRACE_RECORD": "1", "HEADRACE_LOGPATH": str(directory), **settings}
     result = launch(host, ranks, [program], True, given)
     assert result.code == 0, result.explain()

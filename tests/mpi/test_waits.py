@@ -22,8 +22,6 @@ SHARE, SECONDS = 0.05, 0.012
 def run_waited(host: Host, ranks: int, label: str, **settings: str) -> tuple[dict, Result]:
     program = compile_program(host.compilers["c"], ["waited.c"], f"waited-{host.name}")
     directory = work_directory(f"waits-{label}-{host.name}-{ranks}")
-    for old in directory.glob("*.hrc"):
-        old.unlink()
     given = {"HEADRACE_RECORD": "1", "HEADRACE_LOGPATH": str(directory), **settings}
     result = launch(host, ranks, [program], True, given)
     assert result.code == 0, result.explain()

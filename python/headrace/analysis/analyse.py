@@ -114,12 +114,17 @@ def _unseen(chosen: Iterable[Setting]) -> str:
     return _NOT_MPI
 
 
-def _of_record(chosen: Iterable[Setting]) -> Source:
+def _of_record(chosen: Iterable[Setting], waits: Waits | None = None) -> Source:
+    messages = (
+        "point-to-point calls (HEADRACE_RECORD_MESSAGE_WAITS=1 switches that on, within a node), "
+        if waits is None or waits.messages is None
+        else ""
+    )
     return Source(
         "record",
         notes=(
-            f"not measured: {_unseen(chosen)}; waiting in point-to-point calls, in nonblocking "
-            "collective ones and in those of files",
+            f"not measured: {_unseen(chosen)}; waiting in {messages}nonblocking collective calls "
+            "and calls on files",
         ),
     )
 
@@ -223,7 +228,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
         | {"eager_limit_bytes": limit and limit.bytes},
         costs=dict.fromkeys((*SAMPLED, "uneven", "sends_above_eager"), frozenset())
         | {name: one.procedures for name, one in by_cost.items()},
-        source=_of_record(chosen),
+        source=_of_record(chosen, waits),
         heat_map=heat_map(record, job.count),
         eager=limits,
         timeline=timeline(record),

@@ -62,7 +62,7 @@ class RankTime:
 
 @dataclass
 class KnownWait:
-    """Of calls of which the record has the wait, of all ranks: between least and most."""
+    """Of a rank's calls of which the record has the wait: between least and most."""
 
     calls: int = 0
     time: int = 0
@@ -74,7 +74,7 @@ class KnownWait:
 class Totals:
     """`classes`: time in MPI of each rank by class. `in_run`: time in MPI of each rank between
     MPI_Init and MPI_Finalize. `matched`: by procedure, shape and path, then by rank.
-    `messages`: waits in point-to-point calls, by procedure. `regions`: by region, then by
+    `messages`: waits in point-to-point calls, by procedure and rank. `regions`: by region, then by
     procedure."""
 
     procedures: dict[str, Sums] = field(default_factory=lambda: defaultdict(Sums))
@@ -86,7 +86,9 @@ class Totals:
     matched: dict[tuple[str, Shape, int], dict[int, RankTime]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(RankTime))
     )
-    messages: dict[str, KnownWait] = field(default_factory=lambda: defaultdict(KnownWait))
+    messages: dict[str, dict[int, KnownWait]] = field(
+        default_factory=lambda: defaultdict(lambda: defaultdict(KnownWait))
+    )
     regions: dict[RegionKey, dict[str, Sums]] = field(
         default_factory=lambda: defaultdict(lambda: defaultdict(Sums))
     )
@@ -151,7 +153,7 @@ def _add_waits(
     for rank, name, path, communicator, calls, time, least, most in node["waits"].rows(*columns):
         procedure = node.text(name) or "?"
         if procedure not in matched:
-            known = totals.messages[procedure]
+            known = totals.messages[procedure][rank]
             known.calls += calls
             known.time += time
             known.least += least

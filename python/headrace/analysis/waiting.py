@@ -95,9 +95,12 @@ def _messages(record: Record, totals: Totals, procedures: dict[str, Wait]) -> Me
     if not totals.messages:
         return None
     total = Wait()
-    for name, one in totals.messages.items():
-        rest = max(0, totals.procedures[name].time - one.time)
-        procedures[name] = Wait(one.least, one.most + rest)
+    for name, by_rank in totals.messages.items():
+        known = sum(one.time for one in by_rank.values())
+        rest = max(0, totals.procedures[name].time - known)
+        least = sum(one.least for one in by_rank.values())
+        most = sum(one.most for one in by_rank.values())
+        procedures[name] = Wait(least, most + rest)
         total += procedures[name]
     counts = [row for node in record.nodes for row in node["ranks"].rows("matched", "early")]
     return Messages(total, *(sum(column) for column in zip(*counts, strict=True)))
@@ -177,6 +180,9 @@ def most_by_rank(totals: Totals) -> PerRank:
         floor = fastest(procedure, shape)
         for rank, one in by_rank.items():
             found[procedure][rank] -= one.time - _most(one, floor)
+    for procedure, known in totals.messages.items():
+        for rank, one in known.items():
+            found[procedure][rank] -= min(found[procedure][rank], one.time - one.most)
     return found
 
 
@@ -184,6 +190,9 @@ def least_by_rank(totals: Totals, ranks: int) -> PerRank:
     """What each rank waited at least: as the record has it, or in calls of all ranks what it took
     longer than the rank that took least."""
     found: PerRank = defaultdict(lambda: defaultdict(int))
+    for procedure, known in totals.messages.items():
+        for rank, one in known.items():
+            found[procedure][rank] += one.least
     for (procedure, shape, _), by_rank in totals.matched.items():
         if all(one.known_calls == one.calls for one in by_rank.values()):
             for rank, one in by_rank.items():
