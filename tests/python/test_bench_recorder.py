@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import os
+from pathlib import Path
 
-from headrace.bench.recorder import Cell, read_calls, read_imb
+import pytest
+from cli_support import Marker
+
+from headrace.bench.recorder import Cell, measure_line, read_calls, read_imb
+from headrace.bench.runner import RunFailed
 
 CALLS = """\
 MPI_Comm_rank 1 2.50
@@ -72,3 +77,26 @@ def test_a_cell_compares_pairs() -> None:
     assert cell.ratio.low == pytest.approx(1.1) and cell.ratio.is_confident
     assert cell.added.low == pytest.approx(10) and cell.added.high == pytest.approx(20)
     assert cell.plain.median == pytest.approx(150)
+
+
+def test_a_line_is_run_with_and_without_in_turn(marker: Marker, tmp_path: Path) -> None:
+    """The launcher is a script that tells what it got."""
+    told: list[str] = []
+    launcher = tmp_path / "mpiexec.hydra"
+    launcher.write_text(
+        '#!/bin/sh\ncase "$*" in *app) echo "$HEADRACE_RECORD" >> "$TOLD" ;; esac\n'
+    )
+    launcher.chmod(0o755)
+    environ = {
+        **os.environ,
+        "TOLD": str(tmp_path / "told"),
+        "HEADRACE_LIBRARY": str(marker.library),
+    }
+    line = [str(launcher), "-n", "2", "app"]
+    cell = measure_line(line, 2, tmp_path, environ, told.append)
+    assert (tmp_path / "told").read_text().split() == ["1", "0", "0", "1"]
+    assert len(cell.on) == len(cell.off) == 2 and min(cell.on + cell.off) > 0
+    assert len(told) == 2
+    launcher.write_text("#!/bin/sh\necho no such node >&2\nexit 3\n")
+    with pytest.raises(RunFailed, match=r"mpiexec\.hydra failed.*no such node"):
+        measure_line(line, 1, tmp_path, environ, told.append)

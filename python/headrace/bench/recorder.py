@@ -5,10 +5,13 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from subprocess import TimeoutExpired
+from subprocess import DEVNULL, PIPE, TimeoutExpired, run
+from time import perf_counter_ns
 
 from headrace.bench.programs import find_program
 from headrace.bench.runner import RUN_SECONDS, Host, RunFailed, end_group, launch, start_captured
+from headrace.launch.job import find_preload, launch_of_line
+from headrace.settings.resolver import resolve_run
 from headrace.statistics import Interval, median_interval, paired_ratio
 
 CALLS = "calls"
@@ -112,6 +115,48 @@ def measure(
     return sorted(cells.values(), key=lambda cell: -cell.ratio.median)
 
 
+def measure_line(
+    line: Sequence[str],
+    pairs: int,
+    directory: Path,
+    environ: Mapping[str, str],
+    tell: Callable[[str], None],
+) -> Cell:
+    """The same of a launcher line as a whole, as `headrace run` executes it. Raises RunFailed, and
+    HeadraceError for a line that cannot be executed."""
+    cell = Cell("", " ".join(line), 1)
+    for pair in range(pairs):
+        tell(f"{line[0]}: {pair + 1} of {pairs}")
+        for recorded in (pair % 2 == 0, pair % 2 != 0):
+            own = {**environ, **_variables(recorded, directory)}
+            made = launch_of_line(line, None, find_preload(resolve_run(own), own))
+            begin = perf_counter_ns()
+            child = run(
+                made.argv,
+                env=made.environ,
+                executable=made.executable or None,
+                stdout=DEVNULL,
+                stderr=PIPE,
+                text=True,
+                check=False,
+            )
+            took = float(perf_counter_ns() - begin)
+            if child.returncode != 0:
+                why = f"exit code {child.returncode}: {child.stderr[-2000:]}"
+                name = "recorded" if recorded else "plain"
+                raise RunFailed(name, f"{line[0]} failed", why, "run it by hand")
+            (cell.on if recorded else cell.off).append(took)
+    return cell
+
+
+def _variables(recorded: bool, directory: Path) -> dict[str, str]:
+    return {
+        "HEADRACE_RECORD": "1" if recorded else "0",
+        "HEADRACE_LOGPATH": str(directory),
+        "HEADRACE_QUIET": "1",
+    }
+
+
 def _run(
     host: Host,
     ranks: int,
@@ -121,11 +166,7 @@ def _run(
     environ: Mapping[str, str],
 ) -> str:
     """What the program prints."""
-    variables = {
-        "HEADRACE_RECORD": "1" if recorded else "0",
-        "HEADRACE_LOGPATH": str(directory),
-        "HEADRACE_QUIET": "1",
-    }
+    variables = _variables(recorded, directory)
     line = launch(host, ranks, program.command, environ, True, variables, bind=True)
     with start_captured(line) as child:
         try:

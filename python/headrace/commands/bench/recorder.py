@@ -11,7 +11,7 @@ from rich import box
 from rich.table import Table
 
 from headrace.bench import report
-from headrace.bench.recorder import Cell, measure
+from headrace.bench.recorder import Cell, measure, measure_line
 from headrace.bench.runner import find_wanted
 from headrace.bench.workspace import workspace
 from headrace.commands._options import mpi_names_option
@@ -21,7 +21,9 @@ from headrace.statistics import Interval, rounds_needed
 USUAL_PAIRS = 20
 
 
-@click.command(short_help="Measures what the recorder adds to MPI calls.")
+@click.command(
+    short_help="Measures what the recorder adds to MPI calls, or to a program.",
+)
 @mpi_names_option()
 @click.option("-n", "ranks", type=click.IntRange(min=1), default=2, show_default=True)
 @click.option(
@@ -32,19 +34,27 @@ USUAL_PAIRS = 20
     help="Jobs with the recorder, and as many without it.",
 )
 @click.option("--json", "json_file", type=click.Path(dir_okay=False), help="Write all times here.")
-def recorder(wanted: tuple[str, ...], ranks: int, pairs: int, json_file: str | None) -> None:
+@click.argument("line", nargs=-1, type=click.UNPROCESSED)
+def recorder(
+    wanted: tuple[str, ...], ranks: int, pairs: int, json_file: str | None, line: tuple[str, ...]
+) -> None:
     """Measure what the recorder adds to MPI calls: jobs with it and without it in turn, both under
     Headrace. Calls that it costs most of their time come first.
 
     \b
     headrace bench recorder --mpi all --pairs 20
+    headrace bench recorder -- mpiexec -n 4 ./app
 
-    The calls have 8 bytes. If the MPI has IMB-MPI1, as Intel MPI has, that runs, too.
+    The second line takes the time of a program as a whole. The calls of the first line have 8
+    bytes; if the MPI has IMB-MPI1, as Intel MPI has, that runs, too.
     """
     report.require_writable(json_file)
-    hosts = find_wanted(wanted, os.environ, say)
     with workspace(Path(tempfile.gettempdir())) as directory:
-        cells = measure(hosts, ranks, pairs, directory, os.environ, say)
+        if line:
+            cells = [measure_line(line, pairs, directory, os.environ, say)]
+        else:
+            hosts = find_wanted(wanted, os.environ, say)
+            cells = measure(hosts, ranks, pairs, directory, os.environ, say)
     report.make_console().print(_table(cells))
     if json_file is not None:
         report.write_text(json_file, json.dumps([asdict(cell) for cell in cells], indent=1) + "\n")
