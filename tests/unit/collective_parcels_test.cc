@@ -240,6 +240,15 @@ TEST(Parcels, AreUnderWayAFewAtATime) {
   }
 }
 
+/// One rank does nothing but receive, another nothing but send.
+TEST(Parcels, AreUnderWayAFewAtATimeInOneDirection) {
+  Sizes sizes(12, std::vector<std::size_t>(12));
+  for (std::size_t r = 2; r < 12; ++r) sizes[r][0] = sizes[1][r] = 300;
+  const auto world = moved(nodes_alltoallv, in_blocks({1, 1, 5, 5}), 0, sizes, 3);
+  EXPECT_EQ(world->messenger(0).most_receiving, 3U);
+  EXPECT_EQ(world->messenger(1).most_sending, 3U);
+}
+
 TEST(Turns, GiveEachPairOne) {
   for (const int size : {2, 3, 8, 13}) {
     for (int rank = 0; rank < size; ++rank) {
