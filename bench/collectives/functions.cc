@@ -50,7 +50,9 @@ void find(void* handle, const char* name, Function& function) {
 
 Functions called_functions() {
   return {&MPI_Barrier,    &MPI_Bcast,    &MPI_Allreduce,      &MPI_Allgather,
-          &MPI_Allgatherv, &MPI_Alltoall, &MPI_Reduce_scatter, &MPI_Reduce_scatter_block};
+          &MPI_Allgatherv, &MPI_Alltoall, &MPI_Reduce_scatter, &MPI_Reduce_scatter_block,
+          &MPI_Gather,     &MPI_Gatherv,  &MPI_Scatter,        &MPI_Scatterv,
+          &MPI_Alltoallv,  &MPI_Alltoallw};
 }
 
 Functions library_functions() {
@@ -64,6 +66,12 @@ Functions library_functions() {
   find(handle, "MPI_Alltoall", own.alltoall);
   find(handle, "MPI_Reduce_scatter", own.reduce_scatter);
   find(handle, "MPI_Reduce_scatter_block", own.reduce_scatter_block);
+  find(handle, "MPI_Gather", own.gather);
+  find(handle, "MPI_Gatherv", own.gatherv);
+  find(handle, "MPI_Scatter", own.scatter);
+  find(handle, "MPI_Scatterv", own.scatterv);
+  find(handle, "MPI_Alltoallv", own.alltoallv);
+  find(handle, "MPI_Alltoallw", own.alltoallw);
   return own;
 }
 

@@ -14,6 +14,12 @@ struct Functions {
   decltype(&MPI_Alltoall) alltoall;
   decltype(&MPI_Reduce_scatter) reduce_scatter;
   decltype(&MPI_Reduce_scatter_block) reduce_scatter_block;
+  decltype(&MPI_Gather) gather;
+  decltype(&MPI_Gatherv) gatherv;
+  decltype(&MPI_Scatter) scatter;
+  decltype(&MPI_Scatterv) scatterv;
+  decltype(&MPI_Alltoallv) alltoallv;
+  decltype(&MPI_Alltoallw) alltoallw;
 };
 
 /// As the program calls them: through whatever is preloaded.

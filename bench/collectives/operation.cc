@@ -9,9 +9,11 @@ namespace headrace::bench::collectives {
 namespace {
 
 /// By the numbers of Cell::Kind.
-constexpr std::array<std::string_view, 8> kNames = {
+constexpr std::array<std::string_view, 14> kNames = {
     "barrier",    "bcast",    "allreduce",      "allgather",
-    "allgatherv", "alltoall", "reduce_scatter", "reduce_scatter_block"};
+    "allgatherv", "alltoall", "reduce_scatter", "reduce_scatter_block",
+    "gather",     "gatherv",  "scatter",        "scatterv",
+    "alltoallv",  "alltoallw"};
 
 /// What a rank sends at a place in a call.
 double value(int rank, std::size_t place, std::int64_t number) {
@@ -30,16 +32,28 @@ Cell::Cell(const World& world, std::string_view operation, std::int64_t bytes)
       kind_(static_cast<Kind>(std::ranges::find(kNames, operation) - kNames.begin())),
       count_(static_cast<std::size_t>(bytes) / sizeof(double)) {
   const auto ranks = static_cast<std::size_t>(world.size);
-  const bool gathers = kind_ == Kind::allgather || kind_ == Kind::allgatherv;
-  const bool scatters = kind_ == Kind::reduce_scatter || kind_ == Kind::reduce_scatter_block;
+  const bool is_root = world.rank == 0;
+  const bool gives_all = is_all_to_all() || (scatters() && is_root) ||
+                         kind_ == Kind::reduce_scatter || kind_ == Kind::reduce_scatter_block;
+  const bool gets_all = is_all_to_all() || (gathers() && is_root) || kind_ == Kind::allgather ||
+                        kind_ == Kind::allgatherv;
   const std::size_t all = count_ * ranks;
   agree_on_memory(world.communicator, "the buffers", [&] {
-    send_.resize(scatters || kind_ == Kind::alltoall ? all : count_);
-    receive_.resize(gathers || kind_ == Kind::alltoall ? all : count_);
+    send_.resize(gives_all ? all : count_);
+    receive_.resize(gets_all ? all : count_);
     counts_.assign(ranks, static_cast<int>(count_));
     places_.resize(ranks);
+    offsets_.resize(ranks);
+    types_.assign(ranks, MPI_DOUBLE);
   });
-  for (std::size_t i = 0; i < ranks; ++i) places_[i] = static_cast<int>(i * count_);
+  for (std::size_t i = 0; i < ranks; ++i) {
+    places_[i] = static_cast<int>(i * count_);
+    offsets_[i] = static_cast<int>(i * count_ * sizeof(double));
+  }
+}
+
+bool Cell::is_all_to_all() const {
+  return kind_ == Kind::alltoall || kind_ == Kind::alltoallv || kind_ == Kind::alltoallw;
 }
 
 bool Cell::reduces() const {
@@ -75,6 +89,22 @@ void Cell::call(const Functions& functions) {
     case Kind::reduce_scatter_block:
       functions.reduce_scatter_block(send, receive, count, type, MPI_SUM, comm);
       break;
+    case Kind::gather: functions.gather(send, count, type, receive, count, type, 0, comm); break;
+    case Kind::gatherv:
+      functions.gatherv(send, count, type, receive, counts_.data(), places_.data(), type, 0, comm);
+      break;
+    case Kind::scatter: functions.scatter(send, count, type, receive, count, type, 0, comm); break;
+    case Kind::scatterv:
+      functions.scatterv(send, counts_.data(), places_.data(), type, receive, count, type, 0, comm);
+      break;
+    case Kind::alltoallv:
+      functions.alltoallv(send, counts_.data(), places_.data(), type, receive, counts_.data(),
+                          places_.data(), type, comm);
+      break;
+    case Kind::alltoallw:
+      functions.alltoallw(send, counts_.data(), offsets_.data(), types_.data(), receive,
+                          counts_.data(), offsets_.data(), types_.data(), comm);
+      break;
   }
 }
 
@@ -88,12 +118,13 @@ double Cell::expected(std::int64_t number, std::size_t place) const {
     return sum;
   }
   if (kind_ == Kind::bcast) return value(0, place, number);
+  if (scatters()) return value(0, mine + place, number);
   const int from = static_cast<int>(place / count_);
-  return value(from, kind_ == Kind::alltoall ? mine + within : within, number);
+  return value(from, is_all_to_all() ? mine + within : within, number);
 }
 
 std::int64_t Cell::wrong(std::int64_t number) const {
-  if (kind_ == Kind::barrier) return 0;
+  if (kind_ == Kind::barrier || (gathers() && world_.rank != 0)) return 0;
   std::int64_t found = 0;
   for (std::size_t i = 0; i < receive_.size(); ++i) found += receive_[i] != expected(number, i);
   return found;

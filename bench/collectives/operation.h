@@ -36,11 +36,20 @@ class Cell {
     allgatherv,
     alltoall,
     reduce_scatter,
-    reduce_scatter_block
+    reduce_scatter_block,
+    gather,
+    gatherv,
+    scatter,
+    scatterv,
+    alltoallv,
+    alltoallw
   };
   friend std::vector<std::string> operation_names();
 
   bool reduces() const;
+  bool gathers() const { return kind_ == Kind::gather || kind_ == Kind::gatherv; }
+  bool scatters() const { return kind_ == Kind::scatter || kind_ == Kind::scatterv; }
+  bool is_all_to_all() const;
   double expected(std::int64_t number, std::size_t place) const;
 
   const World& world_;
@@ -50,6 +59,8 @@ class Cell {
   std::vector<double> receive_;
   std::vector<int> counts_;  ///< v-forms
   std::vector<int> places_;
+  std::vector<int> offsets_;  ///< places in bytes
+  std::vector<MPI_Datatype> types_;
 };
 
 }  // namespace headrace::bench::collectives

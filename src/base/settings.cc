@@ -317,10 +317,16 @@ const SettingRule rules[] = {
      [](Settings& s) { s.coll_table = Settings().coll_table; }, nullptr, ""},
     {"HEADRACE_COLL_AFTER", "3",
      [](const std::string& text, Settings& s) {
-       return read_integer(text, 1, 1000000, s.coll_after);
+       return read_integer(text, 0, 1000000, s.coll_after);
      },
      [](Settings& s) { s.coll_after = Settings().coll_after; }, nullptr,
      "(all ranks of a job must have the same), let a module or the job's environment set it"},
+    {"HEADRACE_ALLTOALLV_THROTTLE", "8",
+     [](const std::string& text, Settings& s) {
+       return read_integer(text, 1, 1000000, s.alltoallv_throttle);
+     },
+     [](Settings& s) { s.alltoallv_throttle = Settings().alltoallv_throttle; },
+     "MPICH_ALLTOALLV_THROTTLE", ""},
     {"HEADRACE_COLL_SYNC", "0",
      [](const std::string& text, Settings& s) { return read_names(text, s.coll_sync); },
      [](Settings& s) { s.coll_sync = Settings().coll_sync; }, "MPICH_COLL_SYNC",

@@ -125,13 +125,14 @@ struct Settings {
   CollectiveUseSetting coll_use = CollectiveUseSetting::measured;      ///< HEADRACE_COLL_USE
   std::string coll_table = "";                                         ///< HEADRACE_COLL_TABLE
   std::int64_t coll_after = 3;                                         ///< HEADRACE_COLL_AFTER
-  std::vector<std::string> coll_sync = {};                             ///< HEADRACE_COLL_SYNC
-  bool cart_reorder = false;                                           ///< HEADRACE_CART_REORDER
-  bool cpumask_display = false;                                        ///< HEADRACE_CPUMASK_DISPLAY
-  bool rank_display = false;                                           ///< HEADRACE_RANK_DISPLAY
-  bool eager_display = false;                                          ///< HEADRACE_EAGER_DISPLAY
-  std::string rank_nodes = "";                                         ///< HEADRACE_RANK_NODES
-  std::vector<GivenSetting> given;  ///< those whose values count, each once
+  std::int64_t alltoallv_throttle = 8;      ///< HEADRACE_ALLTOALLV_THROTTLE
+  std::vector<std::string> coll_sync = {};  ///< HEADRACE_COLL_SYNC
+  bool cart_reorder = false;                ///< HEADRACE_CART_REORDER
+  bool cpumask_display = false;             ///< HEADRACE_CPUMASK_DISPLAY
+  bool rank_display = false;                ///< HEADRACE_RANK_DISPLAY
+  bool eager_display = false;               ///< HEADRACE_EAGER_DISPLAY
+  std::string rank_nodes = "";              ///< HEADRACE_RANK_NODES
+  std::vector<GivenSetting> given;          ///< those whose values count, each once
 
   /// Whether somebody gave a value, be it the default.
   bool gives(std::string_view name) const { return origin_of(name) != Origin::fallback; }

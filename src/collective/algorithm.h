@@ -52,11 +52,23 @@ extern const Algorithm node_allgatherv;
 extern const Algorithm node_alltoall;
 extern const Algorithm node_reduce_scatter_block;
 extern const Algorithm node_reduce_scatter;
+extern const Algorithm node_gather;
+extern const Algorithm node_gatherv;
+extern const Algorithm node_scatter;
+extern const Algorithm node_scatterv;
+extern const Algorithm node_alltoallv;
+extern const Algorithm node_alltoallw;
 extern const Algorithm nodes_allgather_ring;
 extern const Algorithm nodes_allgather_bruck;
 extern const Algorithm nodes_allgatherv_ring;
 extern const Algorithm nodes_allgatherv_bruck;
 extern const Algorithm nodes_reduce_scatter_block;
 extern const Algorithm nodes_reduce_scatter;
+extern const Algorithm nodes_gather;
+extern const Algorithm nodes_gatherv;
+extern const Algorithm nodes_scatter;
+extern const Algorithm nodes_scatterv;
+extern const Algorithm nodes_alltoallv;
+extern const Algorithm nodes_alltoallw;
 
 }  // namespace headrace::collective

@@ -30,18 +30,22 @@ struct Blocks {
 /// What is to be done, in bytes: what all ranks know alike.
 struct Call {
   Operation operation = Operation::barrier;
-  /// barrier: 0; bcast, allreduce: of the data; allgather, alltoall, reduce_scatter_block: of one
-  /// rank's block; allgatherv, reduce_scatter: of all blocks.
+  /// bcast, allreduce: of the data; allgather, alltoall, reduce_scatter_block, gather, scatter: of
+  /// one rank's block; allgatherv, reduce_scatter: of all blocks; else 0, since no rank knows what
+  /// others move (has_common_size()).
   std::size_t bytes = 0;
-  int root = 0;             ///< bcast: a rank
+  int root = 0;             ///< bcast, gather(v), scatter(v): a rank
   std::size_t element = 1;  ///< reductions: bytes of what is reduced as one
   /// allgather(v): of the receive buffer; alltoall: of both; reduce_scatter(_block): to be sent.
   Blocks blocks{};
 };
 
-/// Memory that a node's ranks share for one call at a time.
 struct Limits {
-  std::size_t stage = 0;  ///< bytes
+  /// Bytes of the memory that a node's ranks share for one call at a time; on all nodes the same.
+  std::size_t stage = 0;
+  /// alltoallv, alltoallw: messages that a rank may send at a time, and receive. Need not be the
+  /// same on all ranks.
+  int throttle = 1;
 };
 
 /// Of blocks that are alike or not: bytes of those of places [begin, end).

@@ -107,7 +107,7 @@ void ChoiceLog::print(const Call& call, const Chosen& chosen) {
   std::string text =
       std::string(name_of(call.operation)) + " on " + std::to_string(ranks_) + " ranks";
   // A size is shown as the power of 2 that it reaches.
-  if (chosen.has_size && call.operation != Operation::barrier) {
+  if (chosen.has_size && has_common_size(call.operation)) {
     text += ", from " + size_text(call.bytes == 0 ? 0 : std::bit_floor(call.bytes));
   }
   text += ": by " + std::string(chosen.algorithm != nullptr ? chosen.algorithm->name : kLibrary);
@@ -121,7 +121,7 @@ record::Decision decision_of(const Call& call, const Chosen& chosen, int ranks,
                              std::string alternatives) {
   record::Decision decision;
   decision.subject = std::string(name_of(call.operation));
-  if (chosen.has_size && call.operation != Operation::barrier) {
+  if (chosen.has_size && has_common_size(call.operation)) {
     decision.subject += bin_text(bin_of(call));
   }
   decision.subject += " on " + std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks");

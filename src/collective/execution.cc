@@ -29,7 +29,8 @@ Execution::State Execution::do_step(const Step& step) {
     case Step::Kind::await: return wait_for(step);
     case Step::Kind::send:
     case Step::Kind::receive: return begin_message(step);
-    case Step::Kind::complete: return complete();
+    case Step::Kind::complete: return go_on(transport_.has_at_most(0));
+    case Step::Kind::parcels: return go_on(parcels_.advance(step));
   }
   return State::done;
 }
@@ -101,10 +102,9 @@ Execution::State Execution::begin_message(const Step& step) {
   return error ? fail(std::move(error)) : State::done;
 }
 
-Execution::State Execution::complete() {
-  const Result<bool> is_complete = transport_.is_complete();
-  if (!is_complete) return fail(is_complete.error());
-  return is_complete.value() ? State::done : State::waits;
+Execution::State Execution::go_on(Result<bool> is_done) {
+  if (!is_done) return fail(is_done.error());
+  return is_done.value() ? State::done : State::waits;
 }
 
 Execution::State Execution::fail(Error error) {

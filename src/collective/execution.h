@@ -2,35 +2,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include "base/result.h"
 #include "collective/call.h"
+#include "collective/parcel_execution.h"
 #include "collective/schedule.h"
+#include "collective/transport.h"
 
 namespace headrace::collective {
-
-/// How a rank reaches the others: by MPI and a node's shared memory, or in a simulation. Nothing
-/// here waits.
-class Transport {
- public:
-  virtual ~Transport() = default;
-
-  /// Whether nobody of the node uses the stage of this call for an earlier one.
-  virtual bool is_stage_free() = 0;
-  /// Numbers of milestones grow from call to call.
-  virtual void reach(std::uint64_t number, fabric::Milestones::Audience audience) = 0;
-  virtual bool has_reached(int node_rank, std::uint64_t number) = 0;
-  virtual bool have_all_reached(std::uint64_t number) = 0;
-  /// Whether a rank of the node that has come, or all, said the same of this call as this rank.
-  virtual bool agrees_with(int node_rank) = 0;
-  virtual bool agrees_with_all() = 0;
-
-  /// To and from ranks of the communicator. The memory must stay until all is complete.
-  virtual Error send(int rank, std::span<const std::byte> bytes) = 0;
-  virtual Error receive(int rank, std::span<std::byte> bytes) = 0;
-  virtual Result<bool> is_complete() = 0;
-};
 
 /// Makes `into` what both are together, for the predefined operation of a call.
 struct Reduction {
@@ -44,12 +23,8 @@ struct Buffers {
   const std::byte* send = nullptr;
   std::byte* receive = nullptr;
   std::byte* stage = nullptr;
+  Parcels* parcels = nullptr;  ///< of calls that have them, in place of `send` and `receive`
 };
-
-/// The number of a milestone.
-constexpr std::uint64_t milestone(std::uint64_t call, std::uint8_t phase) {
-  return call * (kLastPhase + 1) + phase;
-}
 
 /// One rank's part of a call, step by step. All that it is given must live as long.
 class Execution {
@@ -64,7 +39,8 @@ class Execution {
         buffers_(buffers),
         reduction_(reduction),
         transport_(transport),
-        number_(number) {}
+        number_(number),
+        parcels_(shape, buffers.parcels, buffers.stage, transport) {}
 
   enum class State {
     done,
@@ -85,7 +61,7 @@ class Execution {
   void arrange(const Step& step) const;
   void reduce(const Step& step) const;
   State begin_message(const Step& step);
-  State complete();
+  State go_on(Result<bool> is_done);
   State fail(Error error);
   const std::byte* from(Position position) const;
   std::byte* to(Position position) const;
@@ -97,6 +73,7 @@ class Execution {
   Reduction reduction_;
   Transport& transport_;
   std::uint64_t number_;
+  ParcelExecution parcels_;
   std::size_t next_ = 0;
   bool is_compared_ = false;
   Error error_;

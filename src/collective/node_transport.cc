@@ -4,6 +4,8 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 #include "base/pause.h"
 
@@ -24,8 +26,6 @@ void NodeTransport::begin_call(std::uint64_t note) {
   ++call_;
   note_ = note;
   milestones_.set_note(call_, note);
-  begun_ = 0;
-  complete_ = 0;
 }
 
 void NodeTransport::pass_call() {
@@ -61,27 +61,46 @@ bool NodeTransport::agrees_with_all() {
   return true;
 }
 
-fabric::Message& NodeTransport::next_message() {
-  if (begun_ == messages_.size()) messages_.push_back(waiter_.messenger->make_message());
-  return *messages_[begun_++];
+NodeTransport::Place& NodeTransport::next_place() {
+  if (under_way_ == places_.size()) {
+    auto message = waiter_.messenger->make_message();
+    const auto first = places_.begin() + static_cast<std::ptrdiff_t>(first_);
+    std::rotate(places_.begin(), first, places_.end());
+    first_ = 0;
+    places_.push_back({std::move(message), nullptr});
+  }
+  return places_[(first_ + under_way_++) % places_.size()];
 }
 
 Error NodeTransport::send(int rank, std::span<const std::byte> bytes) {
-  return waiter_.messenger->start_buffered_send(next_message(), tag_, rank, bytes);
+  return waiter_.messenger->start_buffered_send(*next_place().message, tag_, rank, bytes);
 }
 
 Error NodeTransport::receive(int rank, std::span<std::byte> bytes) {
-  return waiter_.messenger->start_receive(next_message(), tag_, rank, bytes);
+  return waiter_.messenger->start_receive(*next_place().message, tag_, rank, bytes);
 }
 
-Result<bool> NodeTransport::is_complete() {
-  for (; complete_ < begun_; ++complete_) {
-    const Result<bool> is_done = messages_[complete_]->is_done();
-    if (!is_done || !is_done.value()) return is_done;
+Error NodeTransport::send_parcel(int rank, Parcels::Outgoing parcel) {
+  Place& place = next_place();
+  place.copy = std::move(parcel.copy);
+  return waiter_.messenger->start_typed_send(*place.message, tag_, rank, parcel.data);
+}
+
+Error NodeTransport::receive_parcel(int rank, const fabric::TypedData& parcel) {
+  return waiter_.messenger->start_typed_receive(*next_place().message, tag_, rank, parcel);
+}
+
+Result<bool> NodeTransport::has_at_most(std::size_t left) {
+  while (under_way_ > 0) {
+    Place& place = places_[first_];
+    const Result<bool> is_done = place.message->is_done();
+    if (!is_done) return is_done;
+    if (!is_done.value()) break;
+    place.copy.reset();
+    first_ = (first_ + 1) % places_.size();
+    --under_way_;
   }
-  begun_ = 0;
-  complete_ = 0;
-  return true;
+  return under_way_ <= left;
 }
 
 void NodeTransport::wait(const Step& step) {
@@ -91,7 +110,8 @@ void NodeTransport::wait(const Step& step) {
       return milestones_.wait_for_reuse(milestone(call_ - 2, kLastPhase), waiter_);
     case Step::Kind::await_all: return milestones_.wait_for_all(number, waiter_);
     case Step::Kind::await: return milestones_.wait_for(step.peer, number, waiter_);
-    case Step::Kind::complete: return wait_for_messages();
+    case Step::Kind::complete:
+    case Step::Kind::parcels: return wait_for_messages();
     default: return;
   }
 }
@@ -101,8 +121,8 @@ void NodeTransport::wait(const Step& step) {
 void NodeTransport::wait_for_messages() {
   constexpr long kSleep = 20'000;  // nanoseconds
   constexpr int kLooks = 100;
-  for (int look = 0; look < kLooks; ++look) {
-    const Result<bool> is_done = messages_[complete_]->is_done();
+  for (int look = 0; look < kLooks && under_way_ > 0; ++look) {
+    const Result<bool> is_done = places_[first_].message->is_done();
     if (!is_done || is_done.value()) return;
     pause_spinning();
   }

@@ -5,7 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "collective/execution.h"
+#include "collective/schedule.h"
+#include "collective/transport.h"
 #include "fabric/messenger.h"
 #include "fabric/milestones.h"
 
@@ -36,10 +37,17 @@ class NodeTransport final : public Transport {
   bool agrees_with_all() override;
   Error send(int rank, std::span<const std::byte> bytes) override;
   Error receive(int rank, std::span<std::byte> bytes) override;
-  Result<bool> is_complete() override;
+  Error send_parcel(int rank, Parcels::Outgoing parcel) override;
+  Error receive_parcel(int rank, const fabric::TypedData& parcel) override;
+  Result<bool> has_at_most(std::size_t left) override;
 
  private:
-  fabric::Message& next_message();
+  /// A message that can be used again when it is complete, and what it needs until then.
+  struct Place {
+    std::unique_ptr<fabric::Message> message;
+    std::unique_ptr<std::byte[]> copy;
+  };
+  Place& next_place();
   void wait_for_messages();
 
   /// Nobody has used a stage of the calls before the first.
@@ -51,9 +59,9 @@ class NodeTransport final : public Transport {
   std::uint64_t call_ = kCallBeforeFirst;
   std::uint64_t met_ = 0;
   std::uint64_t note_ = 0;
-  std::vector<std::unique_ptr<fabric::Message>> messages_;
-  std::size_t begun_ = 0;     ///< of messages_
-  std::size_t complete_ = 0;  ///< of those
+  std::vector<Place> places_;  ///< in a ring
+  std::size_t first_ = 0;      ///< of those under way
+  std::size_t under_way_ = 0;
 };
 
 }  // namespace headrace::collective

@@ -7,8 +7,10 @@ namespace {
 
 /// By the numbers of Operation.
 constexpr std::array<std::string_view, kOperations> kNames = {
-    "barrier",    "bcast",    "allreduce",      "allgather",
-    "allgatherv", "alltoall", "reduce_scatter", "reduce_scatter_block",
+    "barrier",    "bcast",     "allreduce",      "allgather",
+    "allgatherv", "alltoall",  "reduce_scatter", "reduce_scatter_block",
+    "gather",     "gatherv",   "scatter",        "scatterv",
+    "alltoallv",  "alltoallw",
 };
 
 }  // namespace

@@ -15,8 +15,14 @@ enum class Operation {
   alltoall,
   reduce_scatter,
   reduce_scatter_block,
+  gather,
+  gatherv,
+  scatter,
+  scatterv,
+  alltoallv,
+  alltoallw,
 };
-inline constexpr int kOperations = 8;
+inline constexpr int kOperations = 14;
 
 /// As users write it: the procedure's name without MPI_, in small letters.
 std::string_view name_of(Operation operation);
@@ -26,6 +32,13 @@ std::optional<Operation> operation_named(std::string_view name);
 constexpr bool reduces(Operation operation) {
   return operation == Operation::allreduce || operation == Operation::reduce_scatter ||
          operation == Operation::reduce_scatter_block;
+}
+
+/// Whether all ranks know alike how much is moved. Else what is done is the same for all sizes.
+constexpr bool has_common_size(Operation operation) {
+  return operation != Operation::barrier && operation != Operation::gatherv &&
+         operation != Operation::scatterv && operation != Operation::alltoallv &&
+         operation != Operation::alltoallw;
 }
 
 }  // namespace headrace::collective

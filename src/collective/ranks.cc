@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/fingerprint.h"
+#include "base/settings.h"
 #include "fabric/combined.h"
 
 namespace headrace::collective {
@@ -100,6 +101,10 @@ Result<std::unique_ptr<Ranks>> Ranks::create(std::shared_ptr<fabric::Team> team,
   // Also: all milestones are set.
   if (Error error = team->agree(lacking)) return error;
   return made;
+}
+
+Limits Ranks::limits() const {
+  return {memory_->stage_size(), static_cast<int>(settings().alltoallv_throttle)};
 }
 
 void Ranks::fill(const Call& call, bool is_part, Prepared& prepared) const {

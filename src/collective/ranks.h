@@ -35,7 +35,7 @@ class Ranks {
                                                const Error& refused = {});
 
   const Shape& shape() const { return memory_->shape(); }
-  Limits limits() const { return {memory_->stage_size()}; }
+  Limits limits() const;
 
   /// What is done for a call, the same on all ranks. Valid until the next call of prepare() or
   /// run().

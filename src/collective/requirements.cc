@@ -1,5 +1,7 @@
 #include "collective/requirements.h"
 
+#include "collective/parcel_room.h"
+
 namespace headrace::collective {
 
 const char* needs_one_node(const Shape& shape, const Call&, const Limits&) {
@@ -13,6 +15,13 @@ const char* needs_nodes_of_ranks(const Shape& shape) {
 
 const char* needs_room(std::size_t bytes, const Limits& limits) {
   return bytes <= limits.stage ? nullptr : "it is too large for the node's shared memory";
+}
+
+const char* needs_small_parcels(const Shape& shape, const Call& call, const Limits& limits) {
+  const std::size_t small = rooted_room(shape, limits).small;
+  if (small == 0) return "there are too many ranks for the node's shared memory";
+  // Where all know how large it is, and that nothing would be put together.
+  return call.bytes <= small ? nullptr : "it is so large that each rank had better send by itself";
 }
 
 Algorithm::Cost no_cost(const Shape&, const Call&) {

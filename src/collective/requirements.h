@@ -13,10 +13,19 @@ const char* needs_one_node(const Shape& shape, const Call& call, const Limits& l
 const char* needs_nodes_of_ranks(const Shape& shape);
 const char* needs_room(std::size_t bytes, const Limits& limits);
 
+/// What calls with a root need of the stage, and of its data.
+const char* needs_small_parcels(const Shape& shape, const Call& call, const Limits& limits);
+
 Algorithm::Cost no_cost(const Shape& shape, const Call& call);
 
 /// All ranks of the node come, and know that all have.
 void meet(Schedule& schedule);
+
+/// Who speaks for this rank's node, as a rank of the node: the root, or the leader of another node.
+inline int head_of_node(const Shape& shape, const Call& call) {
+  const int root = shape.place_on_node(call.root);
+  return root < 0 ? 0 : root;
+}
 
 /// A rank's part of `bytes` that `parts` ranks divide, in whole elements.
 struct Part {

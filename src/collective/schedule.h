@@ -23,6 +23,25 @@ struct Position {
   std::size_t offset = 0;  ///< bytes
 };
 
+/// What a step of kind `parcels` does: the sizes are those of the call's parcels (parcels.h). A
+/// parcel is small if it has at most `bytes`; `peer` is the root; memory at `to` ends after
+/// `to_distance` bytes.
+enum class ParcelAction : std::uint8_t {
+  put,           ///< this rank's small parcel for the root, and its size, to the stage
+  announce,      ///< the size of this rank's small parcel from the root, to the stage
+  lay_out,       ///< the node's small parcels that the root sends, one behind the other, to `to`
+  take,          ///< this rank's small parcel from those
+  send_node,     ///< one message with all small parcels of the node to the root, by way of `to`
+  receive_node,  ///< one message with those from the root, to `to`
+  send_own,      ///< a parcel that is not small, to the root
+  receive_own,   ///< from it
+  collect,       ///< the root: from slots at `from` and from other ranks, by way of `to`
+  deal,          ///< the root: to other ranks, by way of `to`
+  put_row,       ///< small parcels for all of the node, to slots at `to`
+  take_column,   ///< those from all of the node
+  exchange,      ///< messages with all ranks of which neither row nor column has the parcel
+};
+
 /// One thing that one rank does. Several of the fields are of some kinds only.
 struct Step {
   enum class Kind : std::uint8_t {
@@ -38,8 +57,10 @@ struct Step {
     send,        ///< begin to send to rank `peer` of the communicator
     receive,     ///< begin to receive from it
     complete,    ///< wait for all that was begun
+    parcels,     ///< move what only this rank knows the sizes of
   };
   Kind kind;
+  ParcelAction action = ParcelAction::put;
   std::uint8_t phase = 0;
   fabric::Milestones::Audience audience = fabric::Milestones::Audience::whoever;
   int peer = 0;
@@ -110,6 +131,17 @@ struct Schedule {
   void receive(int rank, Position to, std::size_t bytes) {
     if (bytes == 0) return;
     steps.push_back({.kind = Step::Kind::receive, .peer = rank, .to = to, .bytes = bytes});
+  }
+  /// `largest_small`: Step::bytes. Both positions are in the stage; `room`: bytes from `to` on.
+  void parcels(ParcelAction action, int root, std::size_t largest_small, std::size_t from = 0,
+               std::size_t to = 0, std::size_t room = 0) {
+    steps.push_back({.kind = Step::Kind::parcels,
+                     .action = action,
+                     .peer = root,
+                     .from = {Area::stage, from},
+                     .to = {Area::stage, to},
+                     .bytes = largest_small,
+                     .to_distance = room});
   }
   void complete() { steps.push_back({.kind = Step::Kind::complete}); }
 };

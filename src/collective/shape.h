@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 
@@ -31,6 +32,18 @@ struct Shape {
   int size_of(int node) const { return begin_of(node + 1) - begin_of(node); }
   int place() const { return begin_of(node_index) + node_rank; }
   int leader_of(int node) const { return rank_at(begin_of(node)); }
+  int rank_on_node(int of_node) const { return rank_at(begin_of(node_index) + of_node); }
+  /// A rank's place on this rank's node; -1 where it is on another.
+  int place_on_node(int of_rank) const {
+    if (ranks.empty()) {
+      const int place = of_rank - begin_of(node_index);
+      return place >= 0 && place < node_size ? place : -1;
+    }
+    const auto own = ranks.subspan(static_cast<std::size_t>(begin_of(node_index)),
+                                   static_cast<std::size_t>(node_size));
+    const auto found = std::ranges::lower_bound(own, of_rank);
+    return found != own.end() && *found == of_rank ? static_cast<int>(found - own.begin()) : -1;
+  }
 };
 
 }  // namespace headrace::collective

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -27,6 +28,13 @@ class Message {
 struct Arrival {
   int from = 0;
   std::size_t size = 0;
+};
+
+/// Elements of a datatype of the MPI library's, which nobody but its messenger knows.
+struct TypedData {
+  const void* address = nullptr;
+  std::int64_t count = 0;
+  const void* type = nullptr;  ///< where the datatype's handle lies; null: bytes
 };
 
 /// The largest message that may be started, in bytes: the largest int.
@@ -61,6 +69,19 @@ class Messenger {
   /// Begins to receive a message of at most incoming.size() bytes.
   virtual Error start_receive(Message& message, int tag, int from,
                               std::span<std::byte> incoming) = 0;
+  /// The same as start_buffered_send() and start_receive() for data of the program's, of any size.
+  virtual Error start_typed_send(Message& message, int tag, int to, const TypedData& outgoing) {
+    if (outgoing.type != nullptr) return unknown_type();
+    return start_buffered_send(message, tag, to,
+                               {static_cast<const std::byte*>(outgoing.address),
+                                static_cast<std::size_t>(outgoing.count)});
+  }
+  virtual Error start_typed_receive(Message& message, int tag, int from,
+                                    const TypedData& incoming) {
+    if (incoming.type != nullptr) return unknown_type();
+    auto* const address = const_cast<std::byte*>(static_cast<const std::byte*>(incoming.address));
+    return start_receive(message, tag, from, {address, static_cast<std::size_t>(incoming.count)});
+  }
   /// The next message from `from` (-1: any rank) that can be received, if any. Does not wait.
   virtual Result<std::optional<Arrival>> find(int tag, int from) = 0;
 
@@ -74,6 +95,9 @@ class Messenger {
 
   /// The largest tag that may be used.
   virtual int largest_tag() const = 0;
+
+ private:
+  static Error unknown_type() { return {ErrorClass::type, 0, "the datatype is not known"}; }
 };
 
 }  // namespace headrace::fabric

@@ -1,4 +1,5 @@
-"""MPICH's tests of MPI-IO (test/mpi/io, errors/io, f77, f90, f08) and ROMIO's own."""
+"""MPICH's tests of MPI-IO (test/mpi/io, errors/io, f77, f90, f08) and of collective operations
+(test/mpi/coll), and ROMIO's own."""
 
 from __future__ import annotations
 
@@ -72,6 +73,13 @@ FORTRAN_GENERATED = {
     **{"writeordbe": 4, "iwriteatall": 4},
 }
 NO_ERRORS = whole(says(r"^ *No Errors"))
+COLLECTIVE_HELPERS = ("mtest.c", "mtest_common.c", "mtest_thread.c", "dtypes.c")
+COLLECTIVE_SECONDS = 120
+ALL_COLLECTIVES = {
+    "HEADRACE_COLLECTIVES": "1",
+    "HEADRACE_COLL_USE": "always",
+    "HEADRACE_COLL_AFTER": "0",
+}
 
 
 def romio_cases(host: Host, source: Path) -> Iterator[Case]:
@@ -114,6 +122,39 @@ def mpich_cases(host: Host, source: Path) -> Iterator[Case]:
             name = f"mpich-{folder}/{path.stem}"
             flags = ["-J", str(BUILD), f"-I{path.parent}", f"-I{BUILD / 'mpich' / 'f77'}"]
             yield _case(host, language, name, [path, helper], ranks, [], NO_ERRORS, flags)
+
+
+def mpich_collective_cases(host: Host, source: Path) -> Iterator[Case]:
+    """Those of blocking operations, with all that the layer can carry out."""
+    tests = source / "test" / "mpi"
+    write_if_changed(BUILD / "mpich" / "mpitestconf.h", CONFIGURATION)
+    common = [tests / "util" / name for name in COLLECTIVE_HELPERS]
+    flags = [f"-I{BUILD / 'mpich'}", f"-I{tests / 'include'}", "-lm"]
+    for name, ranks in _collective_tests(tests / "coll"):
+        paths = [tests / "coll" / f"{name}.c", *common]
+        program, missing = compile_with(host, "c", paths, f"mpich-coll/{name}", flags)
+        yield Case(
+            f"{name}-{ranks}",
+            ranks,
+            [program],
+            NO_ERRORS,
+            timeout=COLLECTIVE_SECONDS,
+            environment=ALL_COLLECTIVES,
+            missing=missing,
+        )
+
+
+def _collective_tests(folder: Path) -> Iterator[tuple[str, int]]:
+    """Names and ranks, from MPICH's own list."""
+    for line in (folder / "testlist.in").read_text().splitlines():
+        words = line.split()
+        # Persistent, nonblocking and neighbourhood operations are the library's; so are those that
+        # need much memory or arguments of MPICH's own types.
+        if len(words) != 2 or re.match(r"#|@|p_|nb|i(allred|barrier)|neighb_|ring_", words[0]):
+            continue
+        name, ranks = words
+        if not name.startswith("nonblocking") and (folder / f"{name}.c").exists():
+            yield name, int(ranks)
 
 
 def _judge(name: str) -> Judge:

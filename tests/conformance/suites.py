@@ -12,7 +12,7 @@ from hdf5_own_suite import hdf5_own_cases
 from hosts import REPOSITORY, Host
 from library_suite import adios_cases, h5py_cases, hdf5_cases, netcdf_cases, pnetcdf_cases
 from mpi4py_suite import mpi4py_cases
-from mpich_suite import mpich_cases, romio_cases
+from mpich_suite import mpich_cases, mpich_collective_cases, romio_cases
 
 sys.path.insert(0, str(REPOSITORY / "tools"))
 
@@ -36,6 +36,7 @@ SUITES = {
     "mpi4py": Suite(mpi4py_cases, WHEELS, sources.MPI4PY.folder),
     "romio": Suite(romio_cases, EVERY, sources.MPICH.folder),
     "mpich": Suite(mpich_cases, EVERY, sources.MPICH.folder),
+    "mpich-coll": Suite(mpich_collective_cases, EVERY, sources.MPICH.folder),
     "hdf5": Suite(hdf5_cases, DEBIAN),
     "hdf5-own": Suite(hdf5_own_cases, DEBIAN, sources.HDF5.folder),
     "h5py": Suite(h5py_cases, OPENMPI),

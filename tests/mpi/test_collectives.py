@@ -11,7 +11,13 @@ from hosts import Host
 from running import Result, compile_c, launch
 from test_languages import FORTRAN, fortran_program
 
-SOURCES = ["collectives.c", "collectives_moved.c", "collectives_reduced.c"]
+SOURCES = [
+    "collectives.c",
+    "collectives_data.c",
+    "collectives_moved.c",
+    "collectives_reduced.c",
+    "collectives_exchanged.c",
+]
 ON = {
     "HEADRACE_COLLECTIVES": "1",
     "HEADRACE_COLL_USE": "always",
@@ -28,6 +34,12 @@ OPERATIONS = {
     "alltoall",
     "reduce_scatter",
     "reduce_scatter_block",
+    "gather",
+    "gatherv",
+    "scatter",
+    "scatterv",
+    "alltoallv",
+    "alltoallw",
 }
 
 
@@ -87,18 +99,25 @@ def test_reductions_can_have_the_librarys_order(host: Host, library: Path) -> No
 
 def test_nothing_is_shared_without_shared_memory(host: Host, library: Path) -> None:
     shown = shown_by(run_random(host, 3, 5, 100, 500, {"HEADRACE_SHARED_MEMORY": "none"}))
+    # That needs none: each rank is a node.
+    for operation in ("alltoallv", "alltoallw"):
+        assert "throttled" in shown.pop(operation)
     assert set.union(*shown.values()) == {"the MPI library"}
 
 
 @pytest.mark.parametrize("ranks", [2, 5])
-@pytest.mark.parametrize("rule", ["order", "progress", "late", "wide"])
+@pytest.mark.parametrize("rule", ["order", "progress", "late", "wide", "large"])
 def test_rules(host: Host, rule: str, ranks: int, library: Path) -> None:
     program = compile_c(host, ["collectives_rules.c"], "collectives_rules")
     result = launch(host, ranks, [program, rule], layered=True, environment=ON)
     assert result.code == 0 and result.out.count(": right\n") == ranks, result.explain()
-    operation = {"order": "allreduce", "progress": "barrier", "late": "bcast", "wide": "allreduce"}[
-        rule
-    ]
+    operation = {
+        "order": "allreduce",
+        "progress": "barrier",
+        "late": "bcast",
+        "wide": "allreduce",
+        "large": "alltoallv",
+    }[rule]
     assert shown_by(result)[operation] - {"the MPI library"}, result.explain()
 
 

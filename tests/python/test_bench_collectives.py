@@ -21,6 +21,8 @@ headrace: allreduce on 2 ranks, from 4 KiB: by the MPI library (it was not measu
 headrace: allgatherv on 2 ranks, from 1 KiB: by a node's memory
 headrace: bcast on 2 ranks, from 4 MiB: by the MPI library (another rank left it to the library)
 headrace: bcast on 2 ranks, from 4 MiB: by a node's memory
+headrace: alltoallv on 2 ranks: by rows
+headrace: gather on 2 ranks, from 8 B: by slots
 """
 
 
@@ -60,6 +62,8 @@ def test_too_few_pairs_are_no_loss() -> None:
         ("allgatherv", 512, "a node's memory"),
         ("bcast", 4 << 20, "a node's memory"),
         ("alltoall", 8, ""),
+        ("alltoallv", 64, "rows"),
+        ("gather", 8, "slots"),
     ],
 )
 def test_what_was_taken(operation: str, size: int, way: str) -> None:
@@ -102,14 +106,15 @@ def bench(tmp_path: Path) -> Command:
 
 def test_measures_and_shows(bench: Command, tmp_path: Path) -> None:
     file = tmp_path / "c.json"
-    flags = ["--operations", "barrier,allgatherv,reduce_scatter", "--most", "64", "--batches", "3"]
+    v_forms = ["allgatherv", "gatherv", "scatterv", "alltoallv", "alltoallw"]
+    operations = ["reduce_scatter", "gather", "scatter", *v_forms]
+    flags = ["--operations", ",".join(["barrier", *operations]), "--most", "64", "--batches", "3"]
     done = bench("bench", "collectives", *flags, "--always", "--json", file)
     assert done.returncode == 0, done.stderr
     (found,) = read_jobs(file)
     assert [(one.operation, one.bytes) for one in found.cells] == [
         ("barrier", 0),
-        *(("allgatherv", size) for size in (8, 64)),
-        *(("reduce_scatter", size) for size in (8, 64)),
+        *((operation, size) for operation in operations for size in (8, 64)),
     ]
     assert all(one.wrong == 0 and len(one.plain) == 3 for one in found.cells)
     assert all(one.by_layer for one in found.cells), [one.taken for one in found.cells]

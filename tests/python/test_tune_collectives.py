@@ -14,10 +14,17 @@ FLAGS = "flags"
 LIBRARY = "the MPI library"
 
 
-def cell(factor: float, size: int, taken: str = FLAGS, wrong: int = 0, pairs: int = 20) -> Cell:
+def cell(
+    factor: float,
+    size: int,
+    taken: str = FLAGS,
+    wrong: int = 0,
+    pairs: int = 20,
+    operation: str = "bcast",
+) -> Cell:
     """Headrace is `factor` times as fast."""
     plain = [(1 + i / 100) * 1e-6 for i in range(pairs)]
-    return Cell("bcast", size, 10, wrong, plain, [one / factor for one in plain], taken)
+    return Cell(operation, size, 10, wrong, plain, [one / factor for one in plain], taken)
 
 
 def job(*cells: Cell, kind: str = "mpich", ranks: int = 2, nodes: int = 1) -> Job:
@@ -69,6 +76,16 @@ def test_the_table_is_toml() -> None:
     (one, several) = (read["mpich"][nodes]["bcast"] for nodes in ("one", "several"))
     assert one in ("1-8 1.5, 512-512 2.25", "1-8 1.49, 512-512 2.24")
     assert several in ("1-8 3", "1-8 2.99")
+
+
+@pytest.mark.parametrize("operation", ["gatherv", "scatterv", "alltoallv", "alltoallw"])
+def test_without_a_common_size_all_sizes_must_win(operation: str) -> None:
+    """The core knows no size of these, and so asks for 0 bytes."""
+    cells = [cell(factor, 8**i, operation=operation) for i, factor in enumerate((2.0, 1.5, 3.0), 1)]
+    (text,) = tomllib.loads(to_toml([job(*cells)], "m"))["mpich"]["one"].values()
+    assert text in ("0-0 1.5", "0-0 1.49")
+    cells.append(cell(0.9, 4096, operation=operation))
+    assert "mpich" not in tomllib.loads(to_toml([job(*cells)], "m"))
 
 
 def test_nothing_to_take_is_an_empty_table() -> None:

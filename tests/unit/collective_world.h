@@ -86,6 +86,16 @@ class Layout {
   int largest_ = 0;
 };
 
+/// Whether what is moved is told by parcels.
+constexpr bool moves_parcels(Operation operation) {
+  return operation >= Operation::gather;
+}
+
+struct Parcel {
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+};
+
 /// What a rank does in one call.
 struct RankCall {
   Call call;
@@ -93,12 +103,91 @@ struct RankCall {
   std::vector<std::byte> receive;
   bool is_in_place = false;
   std::size_t in_place_offset = 0;  ///< of what is sent, in `receive`
+  // With parcels: by rank; none where nothing is moved.
+  std::vector<Parcel> to;
+  std::vector<Parcel> from;
+};
+
+/// Parcels of bytes.
+class PlainParcels final : public Parcels {
+ public:
+  explicit PlainParcels(RankCall& call) : call_(call) {}
+
+  std::size_t bytes_to(int rank) override { return of(call_.to, rank).bytes; }
+  std::size_t bytes_from(int rank) override { return of(call_.from, rank).bytes; }
+  void pack(int rank, std::byte* to) override { std::copy_n(given(rank), bytes_to(rank), to); }
+  void unpack(int rank, const std::byte* from) override {
+    std::copy_n(from, bytes_from(rank), call_.receive.data() + of(call_.from, rank).offset);
+  }
+  Outgoing to(int rank) override {
+    const std::size_t bytes = bytes_to(rank);
+    Outgoing outgoing{{given(rank), static_cast<std::int64_t>(bytes), nullptr}, nullptr};
+    if (call_.is_in_place) {
+      outgoing.copy = std::make_unique<std::byte[]>(bytes);
+      pack(rank, outgoing.copy.get());
+      outgoing.data.address = outgoing.copy.get();
+    }
+    return outgoing;
+  }
+  fabric::TypedData from(int rank) override {
+    const Parcel parcel = of(call_.from, rank);
+    return {call_.receive.data() + parcel.offset, static_cast<std::int64_t>(parcel.bytes), nullptr};
+  }
+
+ private:
+  static Parcel of(const std::vector<Parcel>& parcels, int rank) {
+    return parcels.empty() ? Parcel() : parcels[static_cast<std::size_t>(rank)];
+  }
+  const std::byte* given(int rank) const {
+    const std::vector<std::byte>& data = call_.is_in_place ? call_.receive : call_.send;
+    return data.data() + of(call_.to, rank).offset;
+  }
+
+  RankCall& call_;
+};
+
+/// Keeps count of how many messages are under way at a time.
+class CountingMessenger final : public sim::MailboxMessenger {
+ public:
+  using sim::MailboxMessenger::MailboxMessenger;
+
+  Error start_send(fabric::Message& message, int tag, int to,
+                   std::span<const std::byte> outgoing) override {
+    note(sending_, message, most_sending);
+    return sim::MailboxMessenger::start_send(message, tag, to, outgoing);
+  }
+  Error start_receive(fabric::Message& message, int tag, int from,
+                      std::span<std::byte> incoming) override {
+    note(receiving_, message, most_receiving);
+    return sim::MailboxMessenger::start_receive(message, tag, from, incoming);
+  }
+
+  std::size_t most_sending = 0;
+  std::size_t most_receiving = 0;
+  std::size_t begun = 0;
+
+ private:
+  void note(std::vector<fabric::Message*>& under_way, fabric::Message& message, std::size_t& most) {
+    const auto is_over = [](fabric::Message* one) { return one->is_done().value(); };
+    std::erase_if(sending_, is_over);
+    std::erase_if(receiving_, is_over);
+    under_way.push_back(&message);
+    ++begun;
+    most = std::max(most, under_way.size());
+  }
+
+  std::vector<fabric::Message*> sending_;
+  std::vector<fabric::Message*> receiving_;
 };
 
 class World {
  public:
-  World(const Nodes& nodes, std::size_t stage_size)
-      : layout_(nodes), office_(layout_.size()), stage_size_(stage_size), nodes_(nodes.size()) {
+  World(const Nodes& nodes, std::size_t stage_size, int throttle = 8)
+      : layout_(nodes),
+        office_(layout_.size()),
+        stage_size_(stage_size),
+        throttle_(throttle),
+        nodes_(nodes.size()) {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       nodes_[i].bells = std::make_unique<fabric::MilestoneBells>();
       nodes_[i].milestones = std::make_unique<fabric::Milestone[]>(nodes[i].size());
@@ -107,7 +196,7 @@ class World {
     for (int rank = 0; rank < layout_.size(); ++rank) {
       auto own = std::make_unique<Rank>();
       own->shape = layout_.shape_of(rank);
-      own->messenger = std::make_unique<sim::MailboxMessenger>(office_, rank);
+      own->messenger = std::make_unique<CountingMessenger>(office_, rank);
       Node& node = nodes_[static_cast<std::size_t>(own->shape.node_index)];
       own->transport = std::make_unique<NodeTransport>(
           fabric::Milestones(
@@ -123,10 +212,13 @@ class World {
   static constexpr unsigned kSlowness = 12;
 
   const Layout& layout() const { return layout_; }
-  Limits limits() const { return {stage_size_}; }
-  /// All messages go between nodes: on a node there are none.
+  Limits limits() const { return {stage_size_, throttle_}; }
+  /// All messages go between nodes: on a node there are none, but for parcels that are large.
   std::int64_t messages() const { return office_.messages(kTag); }
   std::int64_t bytes() const { return office_.bytes(kTag); }
+  const CountingMessenger& messenger(int rank) const {
+    return *ranks_[static_cast<std::size_t>(rank)]->messenger;
+  }
 
   /// calls[rank][i]: the rank's i-th call. Which ranks go on when is drawn, and one of them is
   /// slow, so that others run ahead where they may. Throws where none can go on.
@@ -159,10 +251,11 @@ class World {
   };
   struct Rank {
     Shape shape;
-    std::unique_ptr<sim::MailboxMessenger> messenger;
+    std::unique_ptr<CountingMessenger> messenger;
     std::unique_ptr<NodeTransport> transport;
     std::size_t next = 0;  ///< call
     Schedule schedule;
+    std::optional<PlainParcels> parcels;
     std::optional<Execution> execution;
   };
 
@@ -174,10 +267,13 @@ class World {
     RankCall& call = calls[own.next];
     if (!own.execution) begin(own, call, algorithm, reduction);
     const Step* const before = &own.execution->step();
+    const std::size_t begun = own.messenger->begun;
     const Execution::State state = own.execution->advance();
     if (state == Execution::State::failed) throw std::runtime_error(own.execution->error().message);
     if (state == Execution::State::differs) throw std::runtime_error("ranks differ");
-    if (state == Execution::State::waits) return &own.execution->step() != before;
+    if (state == Execution::State::waits) {
+      return &own.execution->step() != before || own.messenger->begun != begun;
+    }
     if (own.schedule.meets) own.transport->note_meeting();
     own.execution.reset();
     ++own.next;
@@ -193,6 +289,7 @@ class World {
     buffers.receive = call.receive.data();
     buffers.send = call.is_in_place ? call.receive.data() + call.in_place_offset : call.send.data();
     buffers.stage = node.stages.data() + own.transport->call() % 2 * stage_size_;
+    if (moves_parcels(call.call.operation)) buffers.parcels = &own.parcels.emplace(call);
     own.execution.emplace(own.schedule, own.shape, call.call.blocks, buffers, reduction,
                           *own.transport, own.transport->call());
   }
@@ -200,6 +297,7 @@ class World {
   Layout layout_;
   sim::PostOffice office_;
   std::size_t stage_size_;
+  int throttle_;
   std::vector<Node> nodes_;
   std::vector<std::unique_ptr<Rank>> ranks_;
 };

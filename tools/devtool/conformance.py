@@ -32,6 +32,7 @@ SUITES = {
     ),
     "romio": Needed((*debian.MPI_TESTS, debian.PERL), sources=(sources.MPICH,)),
     "mpich": Needed((*debian.MPI_TESTS, debian.PERL), sources=(sources.MPICH,)),
+    "mpich-coll": Needed(debian.MPI_TESTS, sources=(sources.MPICH,)),
     "hdf5": Needed((*debian.MPI_TESTS, *debian.HDF5), ()),
     "hdf5-own": Needed((*debian.MPI_TESTS, *debian.HDF5), (), (sources.HDF5,)),
     "h5py": Needed((*debian.MPI_TESTS, *debian.H5PY), ()),

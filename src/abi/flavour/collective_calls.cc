@@ -1,7 +1,6 @@
 #include "abi/flavour/collective_calls.h"
 
 #include <limits>
-#include <new>
 #include <vector>
 
 #include "abi/flavour/collective_request.h"
@@ -20,17 +19,6 @@ constexpr std::int64_t kMost = std::numeric_limits<int>::max();
 
 bool may_count(std::int64_t count, std::int64_t size) {
   return count >= 0 && count <= kMost && (count == 0 || size <= kMost / count);
-}
-
-/// The wrappers' functions end here: what memory lacks for is left to the library.
-template <class Body>
-bool attempted(Request& request, Body body) {
-  if (!request.is_open()) return false;
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return request.is_open() && request.pass("memory lacks");
-  }
 }
 
 /// Of all ranks' blocks, in bytes: those of v-forms.

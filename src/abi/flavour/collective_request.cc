@@ -100,7 +100,7 @@ void Request::reduce_local(const void* context, const std::byte* from, std::byte
   native.Reduce_local(from, into, static_cast<int>(bytes / own.element), own.type, own.op);
 }
 
-bool Request::run(const void* send, void* receive, int& code) {
+bool Request::run(const void* send, void* receive, int& code, collective::Parcels* parcels) {
   has_size_ = true;
   const collective::Ranks::Prepared& prepared = ranks_->prepare(call);
   if (prepared.algorithm == nullptr) return pass(prepared.obstacle);
@@ -112,7 +112,7 @@ bool Request::run(const void* send, void* receive, int& code) {
   error = caught([&]() -> Error {
     Error failed;
     const collective::Buffers buffers{static_cast<const std::byte*>(send),
-                                      static_cast<std::byte*>(receive)};
+                                      static_cast<std::byte*>(receive), nullptr, parcels};
     outcome = ranks->run(call, buffers, reduction_, failed);
     return failed;
   });

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 #include <vector>
 
 #include "abi/flavour/collective_calls.h"
@@ -40,8 +41,9 @@ class Request {
   /// What is done; blocks, root and bytes must be set before run().
   collective::Call call;
 
-  /// Carries the call out, or passes. `send` and `receive` hold data without gaps.
-  bool run(const void* send, void* receive, int& code);
+  /// Carries the call out, or passes. `send` and `receive` hold data without gaps; with `parcels`
+  /// they are but looked at for whether they are a device's.
+  bool run(const void* send, void* receive, int& code, collective::Parcels* parcels = nullptr);
 
  private:
   /// Tells of the call, if anybody wants to know.
@@ -63,6 +65,17 @@ class Request {
   static void reduce_local(const void* context, const std::byte* from, std::byte* into,
                            std::size_t bytes);
 };
+
+/// The wrappers' functions end here: what memory lacks for is left to the library.
+template <class Body>
+bool attempted(Request& request, Body body) {
+  if (!request.is_open()) return false;
+  try {
+    return body();
+  } catch (const std::bad_alloc&) {
+    return request.is_open() && request.pass("memory lacks");
+  }
+}
 
 /// Data of a call without gaps: where it lies, or a copy. Kept by the thread for its next call.
 class Packed {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <limits>
 
 #include "abi/flavour/backoff.h"
 #include "abi/flavour/error.h"
@@ -135,6 +136,30 @@ class CommunicatorMessenger final : public fabric::Messenger {
     return {};
   }
 
+  Error start_typed_send(fabric::Message& message, int tag, int to,
+                         const fabric::TypedData& outgoing) override {
+    const MPI_Datatype type = type_of(outgoing);
+    MPI_Request* const request = of_mpi(message).to_send();
+    const int code = is_wide(outgoing)
+                         ? native.Isend_c(outgoing.address, outgoing.count, type, to, tag,
+                                          communicator_, request)
+                         : native.Isend(outgoing.address, static_cast<int>(outgoing.count), type,
+                                        to, tag, communicator_, request);
+    return code == MPI_SUCCESS ? Error() : native_failure("send a message");
+  }
+
+  Error start_typed_receive(fabric::Message& message, int tag, int from,
+                            const fabric::TypedData& incoming) override {
+    const MPI_Datatype type = type_of(incoming);
+    MPI_Request* const request = of_mpi(message).to_receive();
+    void* const address = const_cast<void*>(incoming.address);
+    const int code = is_wide(incoming) ? native.Irecv_c(address, incoming.count, type, from, tag,
+                                                        communicator_, request)
+                                       : native.Irecv(address, static_cast<int>(incoming.count),
+                                                      type, from, tag, communicator_, request);
+    return code == MPI_SUCCESS ? Error() : native_failure("receive a message");
+  }
+
   Result<std::optional<fabric::Arrival>> find(int tag, int from) override {
     int found = 0;
     int size = 0;
@@ -155,6 +180,14 @@ class CommunicatorMessenger final : public fabric::Messenger {
 
  private:
   static constexpr std::size_t kLargestPart = std::size_t{1} << 30;
+
+  /// Only procedures with large counts give more than an int holds: then the library has these.
+  static bool is_wide(const fabric::TypedData& data) {
+    return data.count > std::numeric_limits<int>::max();
+  }
+  static MPI_Datatype type_of(const fabric::TypedData& data) {
+    return data.type == nullptr ? MPI_BYTE : *static_cast<const MPI_Datatype*>(data.type);
+  }
 
   static RequestMessage& of_mpi(fabric::Message& message) {
     return static_cast<RequestMessage&>(message);

@@ -44,6 +44,24 @@ int Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* re
 }
 
 template <Name name>
+int Alltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
+              MPI_Datatype sendtype, void* recvbuf, const int recvcounts[], const int rdispls[],
+              MPI_Datatype recvtype, MPI_Comm comm) {
+  return collective_calls::Alltoallv(
+      next<decltype(&PMPI_Alltoallv)>(abi::FeatureId::collective, name, Entry::Alltoallv), sendbuf,
+      sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+template <Name name>
+int Alltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[],
+              const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
+              const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
+  return collective_calls::Alltoallw(
+      next<decltype(&PMPI_Alltoallw)>(abi::FeatureId::collective, name, Entry::Alltoallw), sendbuf,
+      sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+}
+
+template <Name name>
 int Barrier(MPI_Comm comm) {
   return collective_calls::Barrier(
       next<decltype(&PMPI_Barrier)>(abi::FeatureId::collective, name, Entry::Barrier), comm);
@@ -54,6 +72,23 @@ int Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm com
   return collective_calls::Bcast(
       next<decltype(&PMPI_Bcast)>(abi::FeatureId::collective, name, Entry::Bcast), buffer, count,
       datatype, root, comm);
+}
+
+template <Name name>
+int Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+           MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return collective_calls::Gather(
+      next<decltype(&PMPI_Gather)>(abi::FeatureId::collective, name, Entry::Gather), sendbuf,
+      sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+template <Name name>
+int Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+            const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+            MPI_Comm comm) {
+  return collective_calls::Gatherv(
+      next<decltype(&PMPI_Gatherv)>(abi::FeatureId::collective, name, Entry::Gatherv), sendbuf,
+      sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 }
 
 template <Name name>
@@ -71,6 +106,22 @@ int Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_
       next<decltype(&PMPI_Reduce_scatter_block)>(abi::FeatureId::collective, name,
                                                  Entry::Reduce_scatter_block),
       sendbuf, recvbuf, recvcount, datatype, op, comm);
+}
+
+template <Name name>
+int Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+            MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return collective_calls::Scatter(
+      next<decltype(&PMPI_Scatter)>(abi::FeatureId::collective, name, Entry::Scatter), sendbuf,
+      sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+template <Name name>
+int Scatterv(const void* sendbuf, const int sendcounts[], const int displs[], MPI_Datatype sendtype,
+             void* recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return collective_calls::Scatterv(
+      next<decltype(&PMPI_Scatterv)>(abi::FeatureId::collective, name, Entry::Scatterv), sendbuf,
+      sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
 template <Name name>
@@ -107,10 +158,45 @@ int Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, 
 }
 
 template <Name name>
+int Alltoallv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm) {
+  return collective_calls::Alltoallv(
+      next<decltype(&PMPI_Alltoallv_c)>(abi::FeatureId::collective, name, Entry::Alltoallv_c),
+      sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts, rdispls, recvtype, comm);
+}
+
+template <Name name>
+int Alltoallw_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
+                const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
+  return collective_calls::Alltoallw(
+      next<decltype(&PMPI_Alltoallw_c)>(abi::FeatureId::collective, name, Entry::Alltoallw_c),
+      sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls, recvtypes, comm);
+}
+
+template <Name name>
 int Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
   return collective_calls::Bcast(
       next<decltype(&PMPI_Bcast_c)>(abi::FeatureId::collective, name, Entry::Bcast_c), buffer,
       count, datatype, root, comm);
+}
+
+template <Name name>
+int Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+             MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return collective_calls::Gather(
+      next<decltype(&PMPI_Gather_c)>(abi::FeatureId::collective, name, Entry::Gather_c), sendbuf,
+      sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+template <Name name>
+int Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+              const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+              int root, MPI_Comm comm) {
+  return collective_calls::Gatherv(
+      next<decltype(&PMPI_Gatherv_c)>(abi::FeatureId::collective, name, Entry::Gatherv_c), sendbuf,
+      sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, root, comm);
 }
 
 template <Name name>
@@ -131,9 +217,26 @@ int Reduce_scatter_c(const void* sendbuf, void* recvbuf, const MPI_Count recvcou
       sendbuf, recvbuf, recvcounts, datatype, op, comm);
 }
 
+template <Name name>
+int Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+              MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return collective_calls::Scatter(
+      next<decltype(&PMPI_Scatter_c)>(abi::FeatureId::collective, name, Entry::Scatter_c), sendbuf,
+      sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+template <Name name>
+int Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+               MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+               int root, MPI_Comm comm) {
+  return collective_calls::Scatterv(
+      next<decltype(&PMPI_Scatterv_c)>(abi::FeatureId::collective, name, Entry::Scatterv_c),
+      sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
 }  // namespace
 
-const abi::Wrapper collective_wrappers[15] = {
+const abi::Wrapper collective_wrappers[27] = {
     {Entry::Allgather,
      {reinterpret_cast<abi::Wrapper::Function>(&Allgather<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Allgather<Name::pmpi>)}},
@@ -146,18 +249,36 @@ const abi::Wrapper collective_wrappers[15] = {
     {Entry::Alltoall,
      {reinterpret_cast<abi::Wrapper::Function>(&Alltoall<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Alltoall<Name::pmpi>)}},
+    {Entry::Alltoallv,
+     {reinterpret_cast<abi::Wrapper::Function>(&Alltoallv<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Alltoallv<Name::pmpi>)}},
+    {Entry::Alltoallw,
+     {reinterpret_cast<abi::Wrapper::Function>(&Alltoallw<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Alltoallw<Name::pmpi>)}},
     {Entry::Barrier,
      {reinterpret_cast<abi::Wrapper::Function>(&Barrier<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Barrier<Name::pmpi>)}},
     {Entry::Bcast,
      {reinterpret_cast<abi::Wrapper::Function>(&Bcast<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Bcast<Name::pmpi>)}},
+    {Entry::Gather,
+     {reinterpret_cast<abi::Wrapper::Function>(&Gather<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Gather<Name::pmpi>)}},
+    {Entry::Gatherv,
+     {reinterpret_cast<abi::Wrapper::Function>(&Gatherv<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Gatherv<Name::pmpi>)}},
     {Entry::Reduce_scatter,
      {reinterpret_cast<abi::Wrapper::Function>(&Reduce_scatter<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Reduce_scatter<Name::pmpi>)}},
     {Entry::Reduce_scatter_block,
      {reinterpret_cast<abi::Wrapper::Function>(&Reduce_scatter_block<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Reduce_scatter_block<Name::pmpi>)}},
+    {Entry::Scatter,
+     {reinterpret_cast<abi::Wrapper::Function>(&Scatter<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Scatter<Name::pmpi>)}},
+    {Entry::Scatterv,
+     {reinterpret_cast<abi::Wrapper::Function>(&Scatterv<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Scatterv<Name::pmpi>)}},
     {Entry::Allgather_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Allgather_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Allgather_c<Name::pmpi>)}},
@@ -170,15 +291,33 @@ const abi::Wrapper collective_wrappers[15] = {
     {Entry::Alltoall_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Alltoall_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Alltoall_c<Name::pmpi>)}},
+    {Entry::Alltoallv_c,
+     {reinterpret_cast<abi::Wrapper::Function>(&Alltoallv_c<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Alltoallv_c<Name::pmpi>)}},
+    {Entry::Alltoallw_c,
+     {reinterpret_cast<abi::Wrapper::Function>(&Alltoallw_c<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Alltoallw_c<Name::pmpi>)}},
     {Entry::Bcast_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Bcast_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Bcast_c<Name::pmpi>)}},
+    {Entry::Gather_c,
+     {reinterpret_cast<abi::Wrapper::Function>(&Gather_c<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Gather_c<Name::pmpi>)}},
+    {Entry::Gatherv_c,
+     {reinterpret_cast<abi::Wrapper::Function>(&Gatherv_c<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Gatherv_c<Name::pmpi>)}},
     {Entry::Reduce_scatter_block_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Reduce_scatter_block_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Reduce_scatter_block_c<Name::pmpi>)}},
     {Entry::Reduce_scatter_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Reduce_scatter_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Reduce_scatter_c<Name::pmpi>)}},
+    {Entry::Scatter_c,
+     {reinterpret_cast<abi::Wrapper::Function>(&Scatter_c<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Scatter_c<Name::pmpi>)}},
+    {Entry::Scatterv_c,
+     {reinterpret_cast<abi::Wrapper::Function>(&Scatterv_c<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Scatterv_c<Name::pmpi>)}},
 };
 
 }  // namespace headrace::HEADRACE_FLAVOUR

@@ -97,6 +97,8 @@ struct NativeCalls {
   decltype(&PMPI_Comm_create_from_group) Comm_create_from_group = nullptr;    // optional
   decltype(&PMPI_Get_library_version) Get_library_version = nullptr;          // optional
   decltype(&PMPI_Group_from_session_pset) Group_from_session_pset = nullptr;  // optional
+  decltype(&PMPI_Irecv_c) Irecv_c = nullptr;                                  // optional
+  decltype(&PMPI_Isend_c) Isend_c = nullptr;                                  // optional
   decltype(&PMPI_Session_finalize) Session_finalize = nullptr;                // optional
   decltype(&PMPI_Session_init) Session_init = nullptr;                        // optional
   decltype(&PMPI_T_cvar_get_index) T_cvar_get_index = nullptr;                // optional
@@ -204,6 +206,8 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Comm_create_from_group", calls.Comm_create_from_group, false);
   visit("PMPI_Get_library_version", calls.Get_library_version, false);
   visit("PMPI_Group_from_session_pset", calls.Group_from_session_pset, false);
+  visit("PMPI_Irecv_c", calls.Irecv_c, false);
+  visit("PMPI_Isend_c", calls.Isend_c, false);
   visit("PMPI_Session_finalize", calls.Session_finalize, false);
   visit("PMPI_Session_init", calls.Session_init, false);
   visit("PMPI_T_cvar_get_index", calls.T_cvar_get_index, false);

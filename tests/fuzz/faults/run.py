@@ -18,7 +18,12 @@ ROOT = FAULTS.parents[2]
 INJECTED = ROOT / "tests" / "faults" / "planted"
 # In collective operations.
 TESTED = ROOT / "tests" / "unit" / "faults"
-UNIT_TESTS = ("collective_schedules_test", "collective_ranks_test", "buffering_store_test")
+UNIT_TESTS = (
+    "collective_schedules_test",
+    "collective_parcels_test",
+    "collective_ranks_test",
+    "buffering_store_test",
+)
 UNIT_SECONDS = 300  # for one of them, of seconds: a fault may show by a hang
 TREE = ROOT / "build" / "faults" / "tree"
 BUILD = ROOT / "build" / "faults" / "build"

@@ -8,13 +8,20 @@ import re
 import pytest
 from conftest import absent
 from hosts import host_named
-from running import compile_c, preload
+from running import compile_c, preload, work_directory
 from test_collectives import ON, SOURCES, shown_by
 
 from .cluster import Cluster
 from .launching import launch_on_nodes
 
-BETWEEN_NODES = {"allgather", "allgatherv", "reduce_scatter", "reduce_scatter_block"}
+BETWEEN_NODES = {
+    **{"allgather": {"doubling nodes", "ring of nodes"}},
+    **{"allgatherv": {"doubling nodes", "ring of nodes"}},
+    **{"reduce_scatter": {"sums of nodes"}, "reduce_scatter_block": {"sums of nodes"}},
+    **{"gather": {"leaders"}, "gatherv": {"leaders"}},
+    **{"scatter": {"leaders"}, "scatterv": {"leaders"}},
+    **{"alltoallv": {"throttled"}, "alltoallw": {"throttled"}},
+}
 
 
 @pytest.fixture(scope="module")
@@ -54,5 +61,65 @@ def test_random_calls_on_nodes(name: str, ranks: tuple[int, ...], clusters, libr
     right = len(re.findall(rf"^rank \d+: 0 of {rounds} calls wrong$", result.out, re.MULTILINE))
     assert result.code == 0 and right == sum(ranks), result.explain()
     shown = shown_by(result)
-    for operation in BETWEEN_NODES:
-        assert shown[operation] & {"sums of nodes", "doubling nodes", "ring of nodes"}, shown
+    for operation, ways in BETWEEN_NODES.items():
+        assert shown[operation] & ways, shown
+
+
+# Open MPI 5.0 has no large counts.
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [(name, "large") for name in ("mpich", "openmpi", "intel")]
+    + [(name, "wide") for name in ("mpich", "intel")],
+)
+def test_rules_on_nodes(name: str, rule: str, clusters, library) -> None:
+    host = host_named(name)
+    if host.missing:
+        absent(host.missing)
+    program = compile_c(host, ["collectives_rules.c"], "collectives_rules")
+    # One message at a time: whoever waits for another must not wait in a circle.
+    settings = preload([library]) | ON | {"HEADRACE_ALLTOALLV_THROTTLE": "1"}
+    result = launch_on_nodes(host, clusters(3), [program, rule], settings, (3, 1, 2))
+    assert result.code == 0 and result.out.count(": right\n") == 6, result.explain()
+    if rule == "large":
+        assert "throttled" in shown_by(result)["alltoallv"], result.explain()
+
+
+def test_messages_of_a_gather(clusters, library) -> None:
+    """As Open MPI's own monitor has counted what it sent: one for each node but the root's, in
+    both directions, and in each call."""
+    host = host_named("openmpi")
+    if host.missing:
+        absent(host.missing)
+    program = compile_c(host, ["gathered.c"], "gathered")
+    ranks = (3, 1, 2)
+    node_of = [node for node, size in enumerate(ranks) for _ in range(size)]
+
+    def between_nodes(calls: int, use: str) -> int:
+        folder = work_directory(f"gathered-{calls}-{use}")
+        monitor = {
+            "OMPI_MCA_pml_monitoring_enable": "1",
+            "OMPI_MCA_pml_monitoring_enable_output": "3",
+            "OMPI_MCA_pml_monitoring_filename": str(folder / "sent"),
+        }
+        result = launch_on_nodes(
+            host,
+            clusters(len(ranks)),
+            [program, str(calls), "100"],
+            preload([library]) | ON | monitor | {"HEADRACE_COLLECTIVES": use},
+            ranks,
+        )
+        assert result.code == 0 and result.out == "right\n" * sum(ranks), result.explain()
+        text = "".join(path.read_text() for path in sorted(folder.iterdir()))
+        sent = re.findall(r"^[EI]\s+(\d+)\s+(\d+)\s+\d+ bytes\s+(\d+) msgs", text, re.MULTILINE)
+        assert sent, text
+        return sum(
+            int(messages)
+            for sender, receiver, messages in sent
+            if node_of[int(sender)] != node_of[int(receiver)]
+        )
+
+    # Preparing costs messages, too, as often in each.
+    few, many = 10, 60
+    spent = {use: between_nodes(many, use) - between_nodes(few, use) for use in ("1", "0")}
+    assert spent["1"] == (many - few) * 2 * (len(ranks) - 1), spent
+    assert spent["0"] > spent["1"], spent

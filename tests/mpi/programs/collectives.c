@@ -59,11 +59,14 @@ static int run_one(unsigned call, unsigned largest, MPI_Comm comm) {
   own.in_place = draw(3) == 0;
   own.reduction = (int)draw(REDUCTIONS);
   own.type = (int)draw(REDUCED_TYPES);
-  const int operation = (int)draw(MOVING_OPERATIONS + REDUCING_OPERATIONS + 1);
+  const int reducing = MOVING_OPERATIONS;
+  const int exchanging = reducing + REDUCING_OPERATIONS;
+  const int operation = (int)draw(exchanging + EXCHANGING_OPERATIONS + 1);
   disturb(comm);
-  if (operation < MOVING_OPERATIONS) return move_data(operation, &own, comm);
-  if (operation < MOVING_OPERATIONS + REDUCING_OPERATIONS) {
-    return reduce_data(operation - MOVING_OPERATIONS, &own, comm);
+  if (operation < reducing) return move_data(operation, &own, comm);
+  if (operation < exchanging) return reduce_data(operation - reducing, &own, comm);
+  if (operation < exchanging + EXCHANGING_OPERATIONS) {
+    return exchange_data(operation - exchanging, &own, comm);
   }
   MPI_Barrier(comm);
   return 1;

@@ -3,6 +3,7 @@
  *   order     sums of numbers that are rounded: those of all ranks, added in rank order
  *   progress  a rank that waits in a collective call still sends what it has begun to send
  *   wide      calls with large counts, where the MPI has them, are carried out as well
+ *   large     blocks larger than what ranks share, in place, with gaps, some of them empty
  *   late      a root that goes on does not overwrite what late ranks have not read
  */
 #include <mpi.h>
@@ -82,6 +83,60 @@ static int late(void) {
   return right;
 }
 
+enum { LARGE = 1 << 20 };
+
+/* Rank r has for rank s as many bytes as both numbers say; one way or in place. */
+static int large_from(int of, int to) {
+  return (of + to) % 3 == 0 ? 0 : (of + to) % 3 * LARGE + of + to;
+}
+
+static int large_call(int call, MPI_Datatype type, size_t distance, int in_place) {
+  static int counts[64];
+  static int places[64];
+  size_t all = 0;
+  for (int i = 0; i < size; ++i) {
+    counts[i] = large_from(rank, i);
+    places[i] = (int)all;
+    all += counts[i];
+  }
+  unsigned char* const given = malloc(all * distance + 1);
+  unsigned char* const taken = malloc(all * distance + 1);
+  memset(taken, 0x5a, all * distance + 1);
+  for (int i = 0; i < size; ++i) {
+    for (int j = 0; j < counts[i]; ++j) {
+      const size_t at = (places[i] + j) * distance;
+      given[at] = (unsigned char)(rank * 3 + i * 5 + j % 251 + call);
+      if (in_place) taken[at] = given[at];
+    }
+  }
+  MPI_Alltoallv(in_place ? MPI_IN_PLACE : given, counts, places, type, taken, counts, places, type,
+                MPI_COMM_WORLD);
+  int right = 1;
+  for (int i = 0; i < size; ++i) {
+    for (int j = 0; j < counts[i]; ++j) {
+      const size_t at = (places[i] + j) * distance;
+      right = right && taken[at] == (unsigned char)(i * 3 + rank * 5 + j % 251 + call);
+      right = right && (distance == 1 || taken[at + 1] == 0x5a);
+    }
+  }
+  free(given);
+  free(taken);
+  return right;
+}
+
+static int large(void) {
+  MPI_Datatype gapped = MPI_DATATYPE_NULL;
+  MPI_Type_create_resized(MPI_BYTE, 0, 2, &gapped);
+  MPI_Type_commit(&gapped);
+  int right = 1;
+  for (int call = 0; call < 2 * WARM; ++call) {
+    const int has_gaps = call % 2;
+    right = right && large_call(call, has_gaps ? gapped : MPI_BYTE, 1 + has_gaps, call / 2 % 2);
+  }
+  MPI_Type_free(&gapped);
+  return right;
+}
+
 static int wide(void) {
 #if MPI_VERSION >= 4 && !defined(OPEN_MPI)
   int right = 1;
@@ -100,6 +155,15 @@ static int wide(void) {
     for (int i = 0; i < size; ++i) all[i] = i;
     MPI_Reduce_scatter_c(all, &part, counts, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
     right = right && part == (long)size * rank;
+    long gathered[64] = {0};
+    MPI_Gatherv_c(&given, 1, MPI_LONG, gathered, counts, places, MPI_LONG, 1, MPI_COMM_WORLD);
+    for (int i = 0; rank == 1 && i < size; ++i) right = right && gathered[size - 1 - i] == i + call;
+    MPI_Scatterv_c(gathered, counts, places, MPI_LONG, &part, 1, MPI_LONG, 1, MPI_COMM_WORLD);
+    right = right && part == given;
+    for (int i = 0; i < size; ++i) all[size - 1 - i] = 100 * rank + i;
+    MPI_Alltoallv_c(all, counts, places, MPI_LONG, gathered, counts, places, MPI_LONG,
+                    MPI_COMM_WORLD);
+    for (int i = 0; i < size; ++i) right = right && gathered[size - 1 - i] == 100 * i + rank;
   }
   return right;
 #else
@@ -115,6 +179,7 @@ int main(int argc, char** argv) {
   int right = 0;
   if (strcmp(rule, "order") == 0) right = order();
   if (strcmp(rule, "progress") == 0) right = progress();
+  if (strcmp(rule, "large") == 0) right = large();
   if (strcmp(rule, "wide") == 0) right = wide();
   if (strcmp(rule, "late") == 0) right = late();
   printf("rank %d: %s\n", rank, right ? "right" : "wrong");

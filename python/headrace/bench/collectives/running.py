@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from headrace.bench.collectives.findings import Cell, Job
+from headrace.bench.collectives.findings import WITHOUT_SIZE, Cell, Job
 from headrace.bench.programs import find_program
 from headrace.bench.runner import Host, end_group, fair_settings, launch, start_captured
 from headrace.errors import HeadraceError
@@ -63,7 +63,7 @@ def measure(
 def taken(output: str, operation: str, block: int, ranks: int) -> str:
     """What carried an operation out, by the lines of HEADRACE_COLL_DISPLAY. block: bytes."""
     size = block * ranks if operation in OF_ALL_BLOCKS else block
-    wanted = None if operation == "barrier" else _size_text(size)
+    wanted = None if operation in WITHOUT_SIZE else _size_text(size)
     ways = [
         way
         for name, of, shown, way in SHOWN.findall(output)

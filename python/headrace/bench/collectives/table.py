@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from math import floor
 
-from headrace.bench.collectives.findings import Job
+from headrace.bench.collectives.findings import WITHOUT_SIZE, Job
 
 # Below this a gain is not worth a path of our own.
 LEAST_GAIN = 1.03
@@ -49,6 +49,12 @@ def ranges(sizes: Gains) -> list[tuple[int, int, float]]:
     return found
 
 
+def for_all_sizes(sizes: Gains) -> list[tuple[int, int, float]]:
+    """The range of an operation whose ranks know no common size: all of them, or none."""
+    least = min(sizes.values(), default=0.0)
+    return [(0, 0, least)] if least >= LEAST_GAIN else []
+
+
 def to_toml(jobs: Sequence[Job], machine: str) -> str:
     """The table. machine: what it was measured on, for people."""
     dates = max((job.date for job in jobs), default="")
@@ -63,7 +69,7 @@ def to_toml(jobs: Sequence[Job], machine: str) -> str:
     ]
     header = ""
     for (library, nodes, operation), sizes in sorted(gains(jobs).items()):
-        found = ranges(sizes)
+        found = for_all_sizes(sizes) if operation in WITHOUT_SIZE else ranges(sizes)
         if not found:
             continue
         if header != (header := f"[{library}.{nodes}]"):

@@ -1,0 +1,108 @@
+#include "abi/flavour/collective_parcels.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <stdexcept>
+
+namespace headrace::HEADRACE_FLAVOUR::collective_calls {
+namespace {
+
+/// What MPI_Pack is given at a time.
+constexpr std::int64_t kMostAtOnce = std::int64_t{1} << 30;
+
+/// Copies elements one behind the other, without gaps.
+void pack_all(const std::byte* from, std::int64_t count, const CollectiveType& facts,
+              MPI_Datatype type, std::byte* to, MPI_Comm comm) {
+  // Only what is sent in place can be as large.
+  if (facts.size > std::numeric_limits<int>::max()) throw std::length_error("a datatype");
+  const std::int64_t most = std::max<std::int64_t>(1, kMostAtOnce / facts.size);
+  for (std::int64_t done = 0; done < count; done += most) {
+    const std::int64_t part = std::min(most, count - done);
+    int position = 0;
+    native.Pack(from + done * facts.extent, static_cast<int>(part), type, to + done * facts.size,
+                static_cast<int>(part * facts.size), &position, comm);
+  }
+}
+
+}  // namespace
+
+bool Side::is_sound(int ranks) const {
+  const int first = with == kAll ? 0 : with;
+  const int end = with == kAll ? ranks : with + 1;
+  for (int rank = std::max(first, 0); rank < end; ++rank) {
+    const std::int64_t own = count_of(rank);
+    if (own == 0) continue;
+    const std::int64_t size = facts_of(rank).size;
+    if (own < 0 || size < 0 ||
+        (size > 0 && own > std::numeric_limits<std::int64_t>::max() / size)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::int64_t Side::count_of(int rank) const {
+  if (rank == without || (with != kAll && rank != with)) return 0;
+  return counts ? counts[rank] : count;
+}
+
+std::size_t Side::bytes_of(int rank) const {
+  const std::int64_t own = count_of(rank);
+  return own == 0 ? 0 : static_cast<std::size_t>(own * facts_of(rank).size);
+}
+
+const std::byte* Side::address_of(int rank) const {
+  const auto* const begin = static_cast<const std::byte*>(address);
+  if (displacements) return begin + displacements[rank] * (has_types ? 1 : facts.extent);
+  return with == kAll ? begin + rank * count * facts.extent : begin;
+}
+
+fabric::TypedData Side::data_of(int rank) const {
+  return {address_of(rank), count_of(rank), &type_of(rank)};
+}
+
+CallParcels::~CallParcels() {
+  for (MPI_Datatype& type : own_types_) native.Type_free(&type);
+}
+
+void CallParcels::pack(int rank, std::byte* to) {
+  const CollectiveType facts = send_.facts_of(rank);
+  const std::byte* const from = send_.address_of(rank);
+  if (facts.is_dense) {
+    std::memcpy(to, from, send_.bytes_of(rank));
+  } else {
+    pack_all(from, send_.count_of(rank), facts, send_.type_of(rank), to, comm_);
+  }
+}
+
+void CallParcels::unpack(int rank, const std::byte* from) {
+  auto* const to = const_cast<std::byte*>(receive_.address_of(rank));
+  const std::size_t bytes = receive_.bytes_of(rank);
+  if (receive_.facts_of(rank).is_dense) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  int position = 0;
+  native.Unpack(from, static_cast<int>(bytes), &position, to,
+                static_cast<int>(receive_.count_of(rank)), receive_.type_of(rank), comm_);
+}
+
+CallParcels::Outgoing CallParcels::to(int rank) {
+  if (!is_in_place_) return {send_.data_of(rank), nullptr};
+  const std::size_t bytes = send_.bytes_of(rank);
+  Outgoing outgoing;
+  outgoing.copy = std::make_unique_for_overwrite<std::byte[]>(bytes);
+  pack(rank, outgoing.copy.get());
+  outgoing.data = {outgoing.copy.get(), static_cast<std::int64_t>(bytes), nullptr};
+  if (bytes > std::numeric_limits<int>::max()) {
+    // More than the library may be able to count: in the program's elements it can.
+    MPI_Datatype& type = own_types_.emplace_front(MPI_DATATYPE_NULL);
+    native.Type_contiguous(static_cast<int>(send_.facts_of(rank).size), MPI_BYTE, &type);
+    native.Type_commit(&type);
+    outgoing.data = {outgoing.copy.get(), send_.count_of(rank), &type};
+  }
+  return outgoing;
+}
+
+}  // namespace headrace::HEADRACE_FLAVOUR::collective_calls

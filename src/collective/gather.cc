@@ -1,0 +1,55 @@
+// Gathering to a root. Small parcels meet in memory that a node's ranks share, from where the root
+// takes those of its node, and leaders of other nodes send theirs as one message. Ranks with more
+// send it by themselves. So nobody has to know the sizes of others but the root, which does: it
+// knows which messages come.
+#include "collective/algorithm.h"
+#include "collective/parcel_room.h"
+#include "collective/requirements.h"
+
+namespace headrace::collective {
+namespace {
+
+const char* obstacle_on_node(const Shape& shape, const Call& call, const Limits& limits) {
+  if (const char* const several = needs_one_node(shape, call, limits)) return several;
+  return needs_small_parcels(shape, call, limits);
+}
+
+const char* obstacle_between(const Shape& shape, const Call& call, const Limits& limits) {
+  if (const char* const none = needs_nodes_of_ranks(shape)) return none;
+  return needs_small_parcels(shape, call, limits);
+}
+
+Algorithm::Cost cost(const Shape& shape, const Call& call) {
+  return {static_cast<double>(call.bytes) * shape.size / shape.node_count, 1};
+}
+
+void plan(const Shape& shape, const Call& call, const Limits& limits, Schedule& schedule) {
+  const RootedRoom room = rooted_room(shape, limits);
+  schedule.claim();
+  schedule.parcels(ParcelAction::put, call.root, room.small, 0, room.slots);
+  // Whoever does not wait for others cannot learn that one of them leaves the call to the library.
+  meet(schedule);
+  if (shape.is_leader() && shape.place_on_node(call.root) < 0) {
+    schedule.parcels(ParcelAction::send_node, call.root, room.small, room.slots, room.messages,
+                     room.message_bytes);
+  }
+  schedule.parcels(ParcelAction::send_own, call.root, room.small);
+  if (shape.rank == call.root) {
+    schedule.parcels(ParcelAction::collect, call.root, room.small, room.slots, room.messages,
+                     room.message_bytes);
+  }
+  schedule.complete();
+}
+
+}  // namespace
+
+const Algorithm node_gather = {"slots",  Operation::gather, &obstacle_on_node,
+                               &no_cost, nullptr,           &plan};
+const Algorithm node_gatherv = {"slots", Operation::gatherv, &obstacle_on_node, &no_cost, nullptr,
+                                &plan};
+const Algorithm nodes_gather = {"leaders", Operation::gather, &obstacle_between,
+                                &cost,     nullptr,           &plan};
+const Algorithm nodes_gatherv = {"leaders", Operation::gatherv, &obstacle_between, &cost, nullptr,
+                                 &plan};
+
+}  // namespace headrace::collective

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/result.h"
+#include "collective/parcels.h"
+#include "collective/schedule.h"
+#include "fabric/milestones.h"
+
+namespace headrace::collective {
+
+/// The number of a milestone.
+constexpr std::uint64_t milestone(std::uint64_t call, std::uint8_t phase) {
+  return call * (kLastPhase + 1) + phase;
+}
+
+/// How a rank reaches the others: by MPI and a node's shared memory, or in a simulation. Nothing
+/// here waits.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  /// Whether nobody of the node uses the stage of this call for an earlier one.
+  virtual bool is_stage_free() = 0;
+  /// Numbers of milestones grow from call to call.
+  virtual void reach(std::uint64_t number, fabric::Milestones::Audience audience) = 0;
+  virtual bool has_reached(int node_rank, std::uint64_t number) = 0;
+  virtual bool have_all_reached(std::uint64_t number) = 0;
+  /// Whether a rank of the node that has come, or all, said the same of this call as this rank.
+  virtual bool agrees_with(int node_rank) = 0;
+  virtual bool agrees_with_all() = 0;
+
+  /// To and from ranks of the communicator. The memory must stay until all is complete.
+  virtual Error send(int rank, std::span<const std::byte> bytes) = 0;
+  virtual Error receive(int rank, std::span<std::byte> bytes) = 0;
+  virtual Error send_parcel(int rank, Parcels::Outgoing parcel) = 0;
+  virtual Error receive_parcel(int rank, const fabric::TypedData& parcel) = 0;
+  /// Whether all messages but the last `left` are complete.
+  virtual Result<bool> has_at_most(std::size_t left) = 0;
+};
+
+}  // namespace headrace::collective
