@@ -174,6 +174,10 @@ void show_eager_limits() {
   }));
 }
 
+bool are_eager_limits_costly() {
+  return library_version().starts_with("Open MPI");
+}
+
 record::Facts eager_facts() {
   record::Facts facts;
   for (const EagerLimit& one : eager_limits()) {

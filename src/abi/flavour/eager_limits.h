@@ -25,4 +25,8 @@ void show_eager_limits();
 /// For the record: eager_limit_node and eager_limit_network, each with the name of its variable.
 record::Facts eager_facts();
 
+/// Whether to ask takes long: Open MPI then opens all its components again, for 0.2 s where
+/// one of them is for Omni-Path.
+bool are_eager_limits_costly();
+
 }  // namespace headrace::HEADRACE_FLAVOUR

@@ -1,7 +1,9 @@
 // Records what the program does with MPI.
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <string>
+#include <string_view>
 
 #include "abi/flavour/eager_limits.h"
 #include "abi/flavour/job.h"
@@ -33,7 +35,9 @@ abi::Start start() {
   start.procedures = recorded_procedures;
   start.caller_of = &caller_of;
   start.facts = job_facts();
-  if (start.rank == 0) std::ranges::move(eager_facts(), std::back_inserter(start.facts));
+  if (start.rank == 0 && (settings().eager_display || !are_eager_limits_costly())) {
+    std::ranges::move(eager_facts(), std::back_inserter(start.facts));
+  }
   const Error failed = record::start_recorder(start);
   if (!failed) {
     profile::start_sampling();
@@ -48,11 +52,23 @@ abi::Start start() {
   return abi::Start::unneeded;
 }
 
+/// What takes long to find is asked for at the end, and only of jobs that have run for long.
+void add_eager_facts() {
+  constexpr std::int64_t kLong = 30'000'000'000;  // ns: 0.2 s are less than a hundredth
+  const bool is_known = settings().eager_display || !are_eager_limits_costly();
+  if (is_known || rank_in_job() != 0 || record::recorded_ns() < kLong) return;
+  for (const auto& [name, value] : eager_facts()) {
+    const std::string_view fields[] = {name, value};
+    static_cast<void>(record::add_note(record::NoteKind::fact, fields));
+  }
+}
+
 void stop() {
   trace::stop_tracing();
   profile::stop_counting();
   profile::stop_sampling();
   record::mark_end(record::RankState::finalized);
+  add_eager_facts();
 }
 
 }  // namespace
