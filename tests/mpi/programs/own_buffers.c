@@ -21,43 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { room = 1 << 20, most_calls_of_a_file = 400, largest = 9000 };
-
-static char name[4096];
-static unsigned char model[room], found[room];
-static long long size;      // of the model
-static long long position;  // of the descriptor
-static int descriptor = -1;
-static int reads, writes;  // whether it was opened for that
-static long long wrong, call_number;
-static unsigned long long state;
-
-static unsigned draw(unsigned below) {
-  state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-  return (unsigned)(state >> 33) % below;
-}
-
-static void expect(int is_right, const char* what) {
-  if (is_right) return;
-  if (wrong++ < 5) printf("call %lld: %s (errno %d)\n", call_number, what, errno);
-}
-
-/// Now and then large.
-static long long draw_bytes(void) {
-  return draw(12) == 0 ? draw(largest) : draw(300);
-}
-
-static unsigned char* new_data(long long bytes) {
-  static unsigned char data[largest];
-  for (long long i = 0; i < bytes; ++i) data[i] = (unsigned char)(1 + draw(255));
-  return data;
-}
-
-static void put(long long at, const unsigned char* data, long long bytes) {
-  if (bytes > 0 && at > size) memset(model + size, 0, at - size);
-  memcpy(model + at, data, bytes);
-  if (bytes > 0 && at + bytes > size) size = at + bytes;
-}
+#include "own_model.h"
 
 static void expect_file(const char* what) {
   const int other = syscall(SYS_openat, AT_FDCWD, name, O_RDONLY);
@@ -66,8 +30,8 @@ static void expect_file(const char* what) {
   expect(got == size && memcmp(found, model, size) == 0, what);
 }
 
-/// As the kernel has it, with nothing asked of the C library by its name.
-static void check_unseen(void) {
+/// What is held back counts for who asks by name, too.
+static void check_by_name(void) {
   struct stat status;
   expect(stat(name, &status) == 0 && status.st_size == size, "size by name");
 }
@@ -182,7 +146,7 @@ static void do_size(void) {
                  (long long)more.stx_size == size,
              "statx");
       break;
-    default: check_unseen();
+    default: check_by_name();
   }
 }
 
