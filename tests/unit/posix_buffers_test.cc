@@ -158,7 +158,7 @@ TEST_F(Buffer, AHandlerWritesBehindWhatItInterrupts) {
 }
 
 [[gnu::noinline]] bool take_deeper(HandlerLock& lock) {
-  volatile std::array<char, 256> frame{};
+  std::array<volatile char, 256> frame{};
   const bool is_taken = lock.take();
   return is_taken || frame[0] != 0;
 }
