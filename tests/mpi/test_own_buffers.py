@@ -12,6 +12,7 @@ from mounting import mounted
 from running import PROGRAMS, Result, compile_c, compile_program, launch, preload, work_directory
 from running import run as start
 from test_languages import FORTRAN, PYTHON, fortran_program
+from test_program_io import files_below, io_in, run_c, tallied, used
 
 BYTES = 64
 RECORDS = 20000
@@ -133,6 +134,19 @@ def test_two_processes_that_write_one_file(host: Host, library: Path) -> None:
     told = "has no buffers (another process writes it with buffers)"
     assert result.err.count(told) == 1, result.explain()
     assert (place / "0.calls").read_bytes() == expected(), result.explain()
+
+
+@pytest.mark.parametrize("buffers", ["*", "*:size=4k"])
+def test_counts_are_of_the_program(host: Host, library: Path, buffers: str) -> None:
+    """As it has tallied them, not of what buffers made of its calls."""
+    directory = run_c(host, 2, "buffered", HEADRACE_IOBUF=buffers)
+    io, tally = io_in(directory), tallied(directory)
+    found = used(directory, io)
+    assert {key: found.get(key) for key in tally} == tally
+    plain = files_below(directory, io)["rank-0/plain"]["posix"]
+    assert (plain["sequential_writes"], plain["consecutive_writes"]) == (11, 10)
+    assert (plain["sequential_reads"], plain["consecutive_reads"]) == (2, 1)
+    assert plain["unaligned"] == 10 + 1
 
 
 def test_what_they_did_is_told(host: Host, library: Path) -> None:
