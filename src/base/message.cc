@@ -4,14 +4,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include "base/kept_errno.h"
 #include "base/no_cancellation.h"
+#include "base/plain_message.h"
 #include "base/settings.h"
 #include "base/signal_guard.h"
 
@@ -45,8 +49,16 @@ bool is_stderr() {
   return (fcntl(STDERR_FILENO, F_GETFL) & O_APPEND) != 0 && now == identity_of(STDOUT_FILENO);
 }
 
-/// Whether this process prints messages for the job. Uses the launcher's numbering, since MPI
-/// cannot always be asked.
+/// A message is worth no retry and no error of its own, and no end of the program if nobody reads
+/// it any more.
+void print_line(std::string_view line) {
+  const SignalGuard pipe(SIGPIPE);
+  const NoCancellation uncancelled;
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+}  // namespace
+
 bool speaks_for_job() {
   for (const char* const variable :
        {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "PALS_RANKID"}) {
@@ -56,16 +68,25 @@ bool speaks_for_job() {
   return true;
 }
 
-}  // namespace
-
 void print_message(const std::string& text) {
   if (settings().quiet || !is_stderr()) return;
-  const std::string line = "headrace: " + text + "\n";
-  // A message is worth no retry and no error of its own, and no end of the program if nobody reads
-  // it any more.
-  const SignalGuard pipe(SIGPIPE);
-  const NoCancellation uncancelled;
-  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  print_line("headrace: " + text + "\n");
+}
+
+void print_plain_message(std::initializer_list<std::string_view> parts) noexcept {
+  if (settings().quiet || !is_stderr()) return;
+  const KeptErrno kept;
+  std::array<char, 1024> line{};
+  std::size_t size = 0;
+  const auto add = [&](std::string_view part) {
+    const std::size_t more = std::min(part.size(), line.size() - 1 - size);
+    std::memcpy(line.data() + size, part.data(), more);
+    size += more;
+  };
+  add("headrace: ");
+  for (const std::string_view part : parts) add(part);
+  line[size++] = '\n';
+  print_line({line.data(), size});
 }
 
 void print_message_once(const std::string& text) {

@@ -29,10 +29,10 @@ struct IdleWord {
 
 constexpr std::array<IdleWord, 9> kIdle = {{
     {"direct", "the page cache has the data all the same", "leave it out"},
-    {"ignoreflush", "MPI_File_sync must write what is buffered", "leave it out"},
-    {"lazyclose", "MPI_File_close must report writes that failed", "leave it out"},
-    {"line", "files of MPI-IO have no lines", "leave it out"},
-    {"noflush", "MPI_File_sync must write what is buffered", "leave it out"},
+    {"ignoreflush", "a sync must write what is buffered", "leave it out"},
+    {"lazyclose", "a close must report writes that failed", "leave it out"},
+    {"line", "buffers know nothing of lines", "leave it out"},
+    {"noflush", "a sync must write what is buffered", "leave it out"},
     {"preflush", "a full block is written at once", "leave it out"},
     {"refresh", "a block keeps what was written", "leave it out"},
     {"vbuffer_count", "blocks have one size", "write count="},
@@ -169,9 +169,9 @@ const BufferPlan& plan_of_process() {
     for (const std::string& problem : read->problems) print_job_message_once(problem);
     const std::string alias = alias_in_use();
     if (!read->rules.empty() && !alias.empty()) {
-      print_job_message_once("files of MPI-IO are buffered (" + alias +
+      print_job_message_once("files of MPI-IO, and the program's own, are buffered (" + alias +
                              " names them), set HEADRACE_IOBUF= if other ranks read what a rank "
-                             "writes without MPI_File_sync");
+                             "writes without MPI_File_sync or close");
     }
     return read;
   }();

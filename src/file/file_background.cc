@@ -2,6 +2,8 @@
 #include "buffering/buffered_store.h"
 #include "exchange/shared_pointer_service.h"
 #include "file/open_file.h"
+#include "posix/descriptor_buffers.h"
+#include "posix/stream_buffers.h"
 #include "threads/helper_threads.h"
 
 // Calls of an open file that go on while the program computes.
@@ -158,6 +160,8 @@ Outcome OpenFile::end(Direction direction, bool shared, bool has_offset) {
 
 void settle_files() noexcept {
   static_cast<void>(buffering::settle_all());
+  posix::buffers::settle_all();
+  posix::streams::save_all();
 }
 
 void stop_background() {

@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "base/kept_errno.h"
+#include "posix/descriptor_buffers.h"
 #include "record/heat_map.h"
 #include "record/record_switch.h"
 
@@ -94,9 +95,8 @@ void add_other(Direction direction, std::int64_t bytes) noexcept {
 /// Where a transfer began.
 std::int64_t begin_of(Opening& opening, int descriptor, std::int64_t bytes) noexcept {
   if (opening.is_moved.load(std::memory_order_relaxed)) [[unlikely]] {
-    const KeptErrno kept;
     opening.is_moved.store(false, std::memory_order_relaxed);
-    const off_t now = ::lseek(descriptor, 0, SEEK_CUR);
+    const off_t now = buffers::position_of(descriptor);
     opening.position.store(now < bytes ? 0 : now - bytes, std::memory_order_relaxed);
   }
   return opening.position.fetch_add(bytes, std::memory_order_relaxed);
@@ -155,7 +155,7 @@ void note_mapped(AccessCounts& counts, std::int64_t bytes) noexcept {
 }
 
 void note_ring() noexcept {
-  if (!record::is_recording.load(std::memory_order_relaxed)) return;
+  if (!is_counting || !record::is_recording.load(std::memory_order_relaxed)) return;
   if (record::ImageFile* const image = record::image()) add(image->header().other.rings, 1);
 }
 

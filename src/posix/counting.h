@@ -23,7 +23,8 @@ class Call {
   /// is_timed: whether its time is taken, which costs more than a call that moves a few bytes
   /// within a stream's buffer. It always is if calls are kept one by one.
   explicit Call(bool is_timed = true) noexcept {
-    is_counted_ = record::is_recording.load(std::memory_order_relaxed) && may_be_own_process();
+    is_counted_ = is_counting.load(std::memory_order_relaxed) &&
+                  record::is_recording.load(std::memory_order_relaxed) && may_be_own_process();
     if (is_counted_ && (is_timed || keeps_events())) begin_ = record::ticks();
   }
   Call(const Call&) = delete;

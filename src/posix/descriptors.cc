@@ -154,6 +154,7 @@ std::atomic<int>* make_mark() {
 }  // namespace
 
 std::atomic<int>* own_process_mark = nullptr;
+std::atomic<bool> is_counting = false;
 
 void Opening::fold() noexcept {
   record::AccessItem* const item = items[static_cast<int>(AccessLayer::stdio)].load();
@@ -193,10 +194,14 @@ record::AccessCounts* Opening::counts(AccessLayer layer) noexcept {
   return &item->counts;
 }
 
+bool prepare_own_mark() {
+  if (own_process_mark == nullptr) own_process_mark = make_mark();
+  return own_process_mark != nullptr;
+}
+
 bool prepare_descriptors() {
   if (tables != nullptr) return true;
-  own_process_mark = make_mark();
-  if (own_process_mark == nullptr) return false;
+  if (!prepare_own_mark()) return false;
   void* const memory = ::mmap(nullptr, sizeof(Tables), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
@@ -209,6 +214,7 @@ bool prepare_descriptors() {
   clear(tables->all[0]);
   tables->all[0].name = kOthers.data();
   tables->all[0].name_size = kOthers.size();
+  is_counting = true;
   return true;
 }
 

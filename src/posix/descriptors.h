@@ -43,7 +43,13 @@ struct Opening {
 /// A number in memory that the kernel clears for each child.
 extern std::atomic<int>* own_process_mark;
 
-/// Makes room for all of them. False without memory.
+/// Makes that number. False without memory.
+bool prepare_own_mark();
+
+/// Whether calls are counted at all.
+extern std::atomic<bool> is_counting;
+
+/// Makes room for all of them, and lets calls be counted. False without memory.
 bool prepare_descriptors();
 
 /// Whether this is the process whose files are counted, and not a child that shares its memory

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <charconv>
 #include <cstring>
+#include <span>
 
 #include "record/file_names.h"
 #include "record/recorder.h"
@@ -28,16 +29,18 @@ struct RoomPlace {
 };
 constinit RoomPlace rooms[64];
 
+/// Null if all are in use.
+RoomPlace* take_room() noexcept {
+  for (RoomPlace& one : rooms) {
+    if (!one.is_taken.test_and_set(std::memory_order_acquire)) return &one;
+  }
+  return nullptr;
+}
+
 /// One of them, while it lives.
 class Lease {
  public:
-  Lease() noexcept {
-    for (RoomPlace& one : rooms) {
-      if (one.is_taken.test_and_set(std::memory_order_acquire)) continue;
-      place_ = &one;
-      return;
-    }
-  }
+  Lease() noexcept : place_(take_room()) {}
   ~Lease() {
     if (place_ != nullptr) place_->is_taken.clear(std::memory_order_release);
   }
@@ -48,7 +51,7 @@ class Lease {
   Room* room() const { return place_ == nullptr ? nullptr : &place_->room; }
 
  private:
-  RoomPlace* place_ = nullptr;
+  RoomPlace* place_;
 };
 
 /// For names for which there is no room.
@@ -75,7 +78,7 @@ AccessTable::Found find(record::AccessLayer layer, std::string_view name) noexce
 }
 
 /// Where a descriptor leads to; empty if that is not known.
-std::string_view link_of(int descriptor, Room& room) noexcept {
+std::string_view link_of(int descriptor, std::span<char> room) noexcept {
   constexpr std::string_view kLinks = "/proc/self/fd/";
   std::array<char, 40> path{};
   std::ranges::copy(kLinks, path.begin());
@@ -84,13 +87,47 @@ std::string_view link_of(int descriptor, Room& room) noexcept {
   return {room.data(), static_cast<std::size_t>(std::max<ssize_t>(0, size))};
 }
 
-std::string_view directory_of(int directory, Room& room) noexcept {
+std::string_view directory_of(int directory, std::span<char> room) noexcept {
   if (directory != AT_FDCWD) return link_of(directory, room);
   if (::getcwd(room.data(), room.size()) == nullptr || room[0] != '/') return {};
   return room.data();
 }
 
+std::string_view full_name_of(int directory, std::string_view name, std::span<char> room) noexcept {
+  std::size_t size = 0;
+  const auto add = [&](std::string_view part) {
+    const std::size_t more = std::min(part.size(), room.size() - size);
+    std::memcpy(room.data() + size, part.data(), more);
+    size += more;
+  };
+  while (name.starts_with("./")) name.remove_prefix(2);
+  if (!name.starts_with('/')) {
+    size = directory_of(directory, room).size();
+    if (size > 1) add("/");
+  }
+  add(name);
+  return {room.data(), size};
+}
+
 }  // namespace
+
+KeptName::~KeptName() {
+  if (place_ != nullptr) static_cast<RoomPlace*>(place_)->is_taken.clear();
+}
+
+FullName::FullName(int directory, std::string_view name) noexcept {
+  RoomPlace* const place = take_room();
+  place_ = place;
+  if (place != nullptr) text_ = full_name_of(directory, name, place->room);
+}
+
+LinkedName::LinkedName(int descriptor) noexcept {
+  RoomPlace* const place = take_room();
+  place_ = place;
+  if (place == nullptr) return;
+  text_ = link_of(descriptor, {place->room.data(), place->room.size() - 1});
+  place->room[text_.size()] = '\0';
+}
 
 bool is_device_name(std::string_view name) {
   return name.starts_with("/dev/") && !name.starts_with("/dev/shm/");
@@ -104,21 +141,11 @@ bool is_device_name(std::string_view name) {
   }
   const Lease lease;
   if (lease.room() == nullptr) return find_others(layer);
-  Room& room = *lease.room();
-  std::size_t size = 0;
-  const auto add = [&](std::string_view part) {
-    const std::size_t more = std::min(part.size(), room.size() - size);
-    std::memcpy(room.data() + size, part.data(), more);
-    size += more;
-  };
-  while (name.starts_with("./")) name.remove_prefix(2);
-  if (!name.starts_with('/')) {
-    size = directory_of(directory, room).size();
-    if (size > 1) add("/");
-  }
-  add(name);
-  add(end);
-  return find(layer, {room.data(), size});
+  const std::span<char> room = *lease.room();
+  const std::size_t size = full_name_of(directory, name, room).size();
+  const std::size_t more = std::min(end.size(), room.size() - size);
+  std::memcpy(room.data() + size, end.data(), more);
+  return find(layer, {room.data(), size + more});
 }
 
 [[gnu::noinline]] AccessTable::Found find_linked_file(record::AccessLayer layer,

@@ -18,4 +18,32 @@ record::AccessTable::Found find_file(record::AccessLayer layer, int directory,
 /// The same of one that a descriptor leads to. May change errno.
 record::AccessTable::Found find_linked_file(record::AccessLayer layer, int descriptor) noexcept;
 
+/// A name in a room of its own, while it lives; empty if all rooms are in use.
+class KeptName {
+ public:
+  ~KeptName();
+  KeptName(const KeptName&) = delete;
+  KeptName& operator=(const KeptName&) = delete;
+
+  std::string_view text() const { return text_; }
+
+ protected:
+  KeptName() = default;
+
+  void* place_ = nullptr;
+  std::string_view text_;
+};
+
+/// The full name of such a file, as far as there is room for it. May change errno.
+class FullName : public KeptName {
+ public:
+  FullName(int directory, std::string_view name) noexcept;
+};
+
+/// That of a file that a descriptor leads to, ended by a zero. May change errno.
+class LinkedName : public KeptName {
+ public:
+  explicit LinkedName(int descriptor) noexcept;
+};
+
 }  // namespace headrace::posix

@@ -57,17 +57,24 @@ void* tool_of(const char* name, const std::array<void*, 2>& native) {
 }
 
 template <class Type>
-Function look_up(const char* name, Type*& into, Type* stand_in) {
+Function look_up(const char* name, Purpose purpose, Type*& into, Type* stand_in) {
   const auto native = natives(name);
   void* const tool = native[0] == nullptr ? nullptr : tool_of(name, native);
   into = reinterpret_cast<Type*>(tool != nullptr ? tool : native[0]);
-  return {native, tool, name, reinterpret_cast<void*>(stand_in)};
+  return {native, tool, name, reinterpret_cast<void*>(stand_in), purpose};
 }
 
 std::array<Function, kCount> look_all_up() {
   return {{
-#define HEADRACE_LOOK_UP(name) look_up(#name, real.name, &counted::name),
-      HEADRACE_IO_FUNCTIONS(HEADRACE_LOOK_UP)
+#define HEADRACE_LOOK_UP(name, purpose) look_up(#name, Purpose::purpose, real.name, &counted::name),
+#define HEADRACE_FOR_BOTH(name) HEADRACE_LOOK_UP(name, both)
+#define HEADRACE_FOR_COUNTS(name) HEADRACE_LOOK_UP(name, counts)
+#define HEADRACE_FOR_BUFFERS(name) HEADRACE_LOOK_UP(name, buffers)
+      HEADRACE_DESCRIPTOR_FUNCTIONS(HEADRACE_FOR_BOTH) HEADRACE_COUNTED_FUNCTIONS(
+          HEADRACE_FOR_COUNTS) HEADRACE_BUFFER_FUNCTIONS(HEADRACE_FOR_BUFFERS)
+#undef HEADRACE_FOR_BUFFERS
+#undef HEADRACE_FOR_COUNTS
+#undef HEADRACE_FOR_BOTH
 #undef HEADRACE_LOOK_UP
   }};
 }
@@ -77,6 +84,13 @@ std::string_view file_of(std::string_view path) {
 }
 
 }  // namespace
+
+void* stand_in_for_cpp(const Function& function) {
+  const std::string_view name = function.name;
+  if (name == "fopen") return reinterpret_cast<void*>(&counted::fopen_for_cpp);
+  if (name == "fopen64") return reinterpret_cast<void*>(&counted::fopen64_for_cpp);
+  return function.stand_in;
+}
 
 std::span<const Function> functions() {
   static const auto all = look_all_up();

@@ -1,6 +1,7 @@
 // Stand-ins for functions that open and close descriptors.
 #include "base/kept_errno.h"
 #include "posix/counting.h"
+#include "posix/descriptor_buffers.h"
 
 namespace headrace::posix::counted {
 namespace {
@@ -24,9 +25,11 @@ void note_opened(const Call& call, int descriptor, int directory, const char* na
 
 template <class Next>
 int open_by_name(int directory, const char* name, int flags, Next next) {
+  buffers::release_named(directory, name, flags);
   const Call call;
   const int descriptor = next();
   note_opened(call, descriptor, directory, name, flags);
+  if (buffers::are_wanted() && descriptor >= 0) buffers::offer(descriptor, directory, name, flags);
   return descriptor;
 }
 
@@ -46,6 +49,7 @@ bool has_mode(int flags) {
 
 template <class Next>
 int copy_descriptor(int descriptor, Next next) {
+  if (buffers::has(descriptor)) buffers::release(descriptor, "it is copied");
   const Call call;
   const int copy = next();
   if (call.is_counted() && copy >= 0) share(descriptor, copy);
@@ -54,8 +58,42 @@ int copy_descriptor(int descriptor, Next next) {
 
 template <class Next>
 int control(int descriptor, int command, Next next) {
-  if (command != F_DUPFD && command != F_DUPFD_CLOEXEC) return next();
+  if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) return copy_descriptor(descriptor, next);
+  const bool only_asks = command == F_GETFD || command == F_SETFD || command == F_GETFL;
+  if (!only_asks && buffers::has(descriptor)) buffers::release(descriptor, "fcntl changes it");
+  return next();
+}
+
+/// What goes through a ring passes all buffers by.
+void make_ring() {
+  buffers::stop("the program uses io_uring");
+  note_ring();
+}
+
+/// The descriptor of the copy is closed if it is open.
+template <class Next>
+int copy_over(int descriptor, int copy, Next next) {
+  if (buffers::has(copy) && copy != descriptor) {
+    const auto number = static_cast<unsigned>(copy);
+    buffers::end_range(number, number);
+  }
   return copy_descriptor(descriptor, next);
+}
+
+/// What was held back is in the file first; an error of that is the call's.
+template <class Next>
+int sync_file(int descriptor, Next next) {
+  const int failed = buffers::has(descriptor) ? buffers::flush(descriptor) : 0;
+  const int result = next();
+  if (failed == 0 || result != 0) return result;
+  errno = failed;
+  return -1;
+}
+
+template <class Next>
+int cut_file(int descriptor, Next next) {
+  if (buffers::has(descriptor)) buffers::settle(descriptor);
+  return next();
 }
 
 /// Of calls that neither read nor write.
@@ -70,9 +108,11 @@ auto other_call(int descriptor, const OtherKind& kind, Next next) {
 }
 
 template <class Next>
-off64_t seek(int descriptor, Next next) {
+off64_t seek(int descriptor, off64_t offset, int whence, Next next) {
   const Call call;
-  const off64_t position = next();
+  const auto moved =
+      buffers::has(descriptor) ? buffers::seek(descriptor, offset, whence) : std::nullopt;
+  const off64_t position = moved ? *moved : next();
   if (call.is_counted() && position >= 0) note_seek(call, descriptor, position);
   return position;
 }
@@ -80,6 +120,7 @@ off64_t seek(int descriptor, Next next) {
 template <class Next>
 void* map(int descriptor, int flags, size_t bytes, off64_t offset, Next next) {
   if ((flags & MAP_ANONYMOUS) != 0 || descriptor < 0) return next();
+  if (buffers::has(descriptor)) buffers::release(descriptor, "it is mapped");
   const Call call;
   void* const memory = next();
   if (!call.is_counted() || memory == MAP_FAILED) return memory;
@@ -132,11 +173,11 @@ int __openat64_2(int directory, const char* name, int flags) {
 }
 
 int creat(const char* name, mode_t mode) {
-  return open_by_name(AT_FDCWD, name, O_WRONLY, [=] { return real.creat(name, mode); });
+  return open_by_name(AT_FDCWD, name, O_WRONLY | O_TRUNC, [=] { return real.creat(name, mode); });
 }
 
 int creat64(const char* name, mode_t mode) {
-  return open_by_name(AT_FDCWD, name, O_WRONLY, [=] { return real.creat64(name, mode); });
+  return open_by_name(AT_FDCWD, name, O_WRONLY | O_TRUNC, [=] { return real.creat64(name, mode); });
 }
 
 int mkstemp(char* name) {
@@ -148,11 +189,11 @@ int mkstemp64(char* name) {
 }
 
 int mkostemp(char* name, int flags) {
-  return open_by_name(AT_FDCWD, name, flags, [=] { return real.mkostemp(name, flags); });
+  return open_by_name(AT_FDCWD, name, flags | O_RDWR, [=] { return real.mkostemp(name, flags); });
 }
 
 int mkostemp64(char* name, int flags) {
-  return open_by_name(AT_FDCWD, name, flags, [=] { return real.mkostemp64(name, flags); });
+  return open_by_name(AT_FDCWD, name, flags | O_RDWR, [=] { return real.mkostemp64(name, flags); });
 }
 
 int mkstemps(char* name, int suffix) {
@@ -164,33 +205,43 @@ int mkstemps64(char* name, int suffix) {
 }
 
 int mkostemps(char* name, int suffix, int flags) {
-  return open_by_name(AT_FDCWD, name, flags, [=] { return real.mkostemps(name, suffix, flags); });
+  return open_by_name(AT_FDCWD, name, flags | O_RDWR,
+                      [=] { return real.mkostemps(name, suffix, flags); });
 }
 
 int mkostemps64(char* name, int suffix, int flags) {
-  return open_by_name(AT_FDCWD, name, flags, [=] { return real.mkostemps64(name, suffix, flags); });
+  return open_by_name(AT_FDCWD, name, flags | O_RDWR,
+                      [=] { return real.mkostemps64(name, suffix, flags); });
 }
 
 /// The number may be another thread's as soon as it is closed, so it is forgotten before.
 int close(int descriptor) {
   const Call call;
   AccessCounts* counts = nullptr;
+  const int failed = buffers::has(descriptor) ? buffers::end(descriptor) : 0;
   if (call.is_counted()) counts = forget(descriptor, AccessLayer::posix);
   const int result = real.close(descriptor);
   if (counts != nullptr) note_other(call, counts, kClose);
-  return result;
+  if (failed == 0 || result != 0) return result;
+  errno = failed;
+  return -1;
 }
 
 int close_range(unsigned first, unsigned last, int flags) noexcept {
   const Call call;
   constexpr int kMarksOnly = 4;  // CLOSE_RANGE_CLOEXEC
-  if (call.is_counted() && (flags & kMarksOnly) == 0) forget_range(first, last);
+  if ((flags & kMarksOnly) == 0) {
+    buffers::end_range(first, last);
+    if (call.is_counted()) forget_range(first, last);
+  }
   return real.close_range(first, last, flags);
 }
 
 void closefrom(int first) noexcept {
   const Call call;
-  if (call.is_counted()) forget_range(static_cast<unsigned>(first < 0 ? 0 : first), ~0U);
+  const auto begin = static_cast<unsigned>(first < 0 ? 0 : first);
+  buffers::end_range(begin, ~0U);
+  if (call.is_counted()) forget_range(begin, ~0U);
   real.closefrom(first);
 }
 
@@ -199,11 +250,11 @@ int dup(int descriptor) noexcept {
 }
 
 int dup2(int descriptor, int copy) noexcept {
-  return copy_descriptor(descriptor, [=] { return real.dup2(descriptor, copy); });
+  return copy_over(descriptor, copy, [=] { return real.dup2(descriptor, copy); });
 }
 
 int dup3(int descriptor, int copy, int flags) noexcept {
-  return copy_descriptor(descriptor, [=] { return real.dup3(descriptor, copy, flags); });
+  return copy_over(descriptor, copy, [=] { return real.dup3(descriptor, copy, flags); });
 }
 
 // Whatever the argument is, or whether there is one, it is passed on as a word.
@@ -224,27 +275,34 @@ int fcntl64(int descriptor, int command, ...) {
 }
 
 off_t lseek(int descriptor, off_t offset, int whence) noexcept {
-  return seek(descriptor, [=] { return real.lseek(descriptor, offset, whence); });
+  return seek(descriptor, offset, whence, [=] { return real.lseek(descriptor, offset, whence); });
 }
 
 off64_t lseek64(int descriptor, off64_t offset, int whence) noexcept {
-  return seek(descriptor, [=] { return real.lseek64(descriptor, offset, whence); });
+  return seek(descriptor, offset, whence, [=] { return real.lseek64(descriptor, offset, whence); });
 }
 
 int fsync(int descriptor) {
-  return other_call(descriptor, kSync, [=] { return real.fsync(descriptor); });
+  return other_call(descriptor, kSync,
+                    [=] { return sync_file(descriptor, [=] { return real.fsync(descriptor); }); });
 }
 
 int fdatasync(int descriptor) {
-  return other_call(descriptor, kSync, [=] { return real.fdatasync(descriptor); });
+  return other_call(descriptor, kSync, [=] {
+    return sync_file(descriptor, [=] { return real.fdatasync(descriptor); });
+  });
 }
 
 int ftruncate(int descriptor, off_t size) noexcept {
-  return other_call(descriptor, kTruncate, [=] { return real.ftruncate(descriptor, size); });
+  return other_call(descriptor, kTruncate, [=] {
+    return cut_file(descriptor, [=] { return real.ftruncate(descriptor, size); });
+  });
 }
 
 int ftruncate64(int descriptor, off64_t size) noexcept {
-  return other_call(descriptor, kTruncate, [=] { return real.ftruncate64(descriptor, size); });
+  return other_call(descriptor, kTruncate, [=] {
+    return cut_file(descriptor, [=] { return real.ftruncate64(descriptor, size); });
+  });
 }
 
 void* mmap(void* at, size_t bytes, int protection, int flags, int descriptor,
@@ -260,18 +318,18 @@ void* mmap64(void* at, size_t bytes, int protection, int flags, int descriptor,
 }
 
 int io_uring_queue_init(unsigned entries, void* ring, unsigned flags) {
-  note_ring();
+  make_ring();
   return real.io_uring_queue_init(entries, ring, flags);
 }
 
 int io_uring_queue_init_params(unsigned entries, void* ring, void* parameters) {
-  note_ring();
+  make_ring();
   return real.io_uring_queue_init_params(entries, ring, parameters);
 }
 
 int io_uring_queue_init_mem(unsigned entries, void* ring, void* parameters, void* memory,
                             size_t bytes) {
-  note_ring();
+  make_ring();
   return real.io_uring_queue_init_mem(entries, ring, parameters, memory, bytes);
 }
 

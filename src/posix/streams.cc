@@ -5,6 +5,8 @@
 
 #include "base/kept_errno.h"
 #include "posix/counting.h"
+#include "posix/descriptor_buffers.h"
+#include "posix/stream_buffers.h"
 
 namespace headrace::posix::counted {
 namespace {
@@ -21,7 +23,11 @@ constexpr OtherKind kSync = {FileOperation::sync, AccessLayer::stdio, &AccessCou
 
 /// What a stream is opened for, as far as open(2)'s flags say it.
 int flags_of(const char* mode) {
-  return mode != nullptr && mode[0] == 'a' ? O_APPEND : 0;
+  if (mode == nullptr) return 0;
+  const int access = std::strchr(mode, '+') != nullptr ? O_RDWR
+                     : mode[0] == 'r'                  ? O_RDONLY
+                                                       : O_WRONLY;
+  return access | (mode[0] == 'a' ? O_APPEND : 0) | (mode[0] == 'w' ? O_TRUNC : 0);
 }
 
 void note_opened(const Call& call, FILE* stream, const char* name, const char* mode) {
@@ -36,9 +42,27 @@ void note_opened(const Call& call, FILE* stream, const char* name, const char* m
 
 template <class Next>
 FILE* open_stream(const char* name, const char* mode, Next next) {
+  buffers::release_named(AT_FDCWD, name, flags_of(mode));
   const Call call;
   FILE* const stream = next();
   note_opened(call, stream, name, mode);
+  return stream;
+}
+
+/// Of a stream of C++.
+template <class Next>
+FILE* open_cpp(const char* name, const char* mode, Next next) {
+  FILE* const stream = open_stream(name, mode, next);
+  if (!buffers::are_wanted() || stream == nullptr) return stream;
+  const KeptErrno kept;
+  buffers::offer(::fileno_unlocked(stream), AT_FDCWD, name, flags_of(mode));
+  return stream;
+}
+
+template <class Next>
+FILE* open_plain(const char* name, const char* mode, Next next) {
+  FILE* const stream = open_stream(name, mode, next);
+  if (buffers::are_wanted()) streams::offer(stream, name);
   return stream;
 }
 
@@ -49,12 +73,28 @@ AccessCounts* end_stream(FILE* stream) {
   return forget(::fileno_unlocked(stream), AccessLayer::stdio);
 }
 
+/// Of the descriptor of a stream of C++.
+int end_buffer(FILE* stream) {
+  const KeptErrno kept;
+  const int descriptor = ::fileno_unlocked(stream);
+  return buffers::has(descriptor) ? buffers::end(descriptor) : 0;
+}
+
+streams::Memory memory_of(FILE* stream) {
+  return buffers::are_wanted() && stream != nullptr ? streams::forget(stream) : streams::Memory();
+}
+
 template <class Next>
 FILE* open_again(const char* name, const char* mode, FILE* stream, Next next) {
+  buffers::release_named(AT_FDCWD, name, flags_of(mode));
+  if (buffers::any() && stream != nullptr) static_cast<void>(end_buffer(stream));
   const Call call;
   if (call.is_counted() && stream != nullptr) end_stream(stream);
+  const streams::Memory memory = memory_of(stream);
   FILE* const opened = next();
+  streams::give_back(memory);
   note_opened(call, opened, name, mode);
+  if (buffers::are_wanted()) streams::offer(opened, name);
   return opened;
 }
 
@@ -125,11 +165,19 @@ int put_text(FILE* stream, const char* text, std::size_t more, Next next) {
 }  // namespace
 
 FILE* fopen(const char* name, const char* mode) {
-  return open_stream(name, mode, [=] { return real.fopen(name, mode); });
+  return open_plain(name, mode, [=] { return real.fopen(name, mode); });
 }
 
 FILE* fopen64(const char* name, const char* mode) {
-  return open_stream(name, mode, [=] { return real.fopen64(name, mode); });
+  return open_plain(name, mode, [=] { return real.fopen64(name, mode); });
+}
+
+FILE* fopen_for_cpp(const char* name, const char* mode) {
+  return open_cpp(name, mode, [=] { return real.fopen(name, mode); });
+}
+
+FILE* fopen64_for_cpp(const char* name, const char* mode) {
+  return open_cpp(name, mode, [=] { return real.fopen64(name, mode); });
 }
 
 FILE* freopen(const char* name, const char* mode, FILE* stream) {
@@ -141,8 +189,10 @@ FILE* freopen64(const char* name, const char* mode, FILE* stream) {
 }
 
 FILE* fdopen(int descriptor, const char* mode) noexcept {
+  if (buffers::has(descriptor)) buffers::release(descriptor, "a stream is made of it");
   const Call call;
   FILE* const stream = real.fdopen(descriptor, mode);
+  if (buffers::are_wanted()) streams::offer_again(stream);
   if (!call.is_counted() || stream == nullptr) return stream;
   restart_stream(stream);
   note_other(call, counts_of(descriptor, AccessLayer::stdio), kOpenAgain);
@@ -152,15 +202,22 @@ FILE* fdopen(int descriptor, const char* mode) noexcept {
 int fclose(FILE* stream) {
   const Call call;
   AccessCounts* counts = nullptr;
+  int failed = 0;
+  if (buffers::any()) failed = end_buffer(stream);
   if (call.is_counted()) counts = end_stream(stream);
+  const streams::Memory memory = memory_of(stream);
   const int result = real.fclose(stream);
+  streams::give_back(memory);
   if (counts != nullptr) note_other(call, counts, kClose);
-  return result;
+  if (failed == 0 || result != 0) return result;
+  errno = failed;
+  return EOF;
 }
 
 int fflush(FILE* stream) {
   const Call call;
   const int result = real.fflush(stream);
+  if (buffers::are_wanted() && result == 0) streams::remember_place(stream);
   if (!call.is_counted() || stream == nullptr || result != 0) return result;
   const KeptErrno kept;
   const int descriptor = ::fileno_unlocked(stream);

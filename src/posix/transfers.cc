@@ -1,5 +1,8 @@
 // Stand-ins for functions that read and write.
+#include <climits>
+
 #include "posix/counting.h"
+#include "posix/descriptor_buffers.h"
 
 namespace headrace::posix::counted {
 namespace {
@@ -12,6 +15,40 @@ ssize_t transfer(int descriptor, Direction direction, std::int64_t offset, Next 
   return done;
 }
 
+// With the file's buffer, if it has one; `next` without.
+
+template <class Next>
+ssize_t read_at(int descriptor, void* into, size_t bytes, const off64_t* offset, Next next) {
+  if (!buffers::has(descriptor) || bytes == 0) return next();
+  const auto done = buffers::read(descriptor, into, bytes, offset);
+  return done ? *done : next();
+}
+
+template <class Next>
+ssize_t write_at(int descriptor, const void* from, size_t bytes, const off64_t* offset, Next next) {
+  if (!buffers::has(descriptor) || bytes == 0) return next();
+  const auto done = buffers::write(descriptor, from, bytes, offset);
+  return done ? *done : next();
+}
+
+template <class Next>
+ssize_t write_parts(int descriptor, const iovec* parts, int count, const off64_t* offset,
+                    Next next) {
+  if (!buffers::has(descriptor)) return next();
+  if (count > 0 && count <= IOV_MAX) {
+    const auto done = buffers::write(descriptor, parts, count, offset);
+    if (done) return *done;
+  }
+  return next();
+}
+
+/// Of calls that know nothing of buffers.
+template <class Next>
+ssize_t without_buffer(int descriptor, Next next) {
+  if (buffers::has(descriptor)) buffers::release(descriptor, "a call needs the file itself");
+  return next();
+}
+
 /// Where a call began that has moved an offset by `done`. Only the call itself may find out whether
 /// the pointer is good.
 std::int64_t begin_of(const off64_t* offset, std::int64_t done) {
@@ -21,6 +58,9 @@ std::int64_t begin_of(const off64_t* offset, std::int64_t done) {
 /// From one descriptor to another.
 template <class Next>
 ssize_t move(int from, const off64_t* from_offset, int to, const off64_t* to_offset, Next next) {
+  for (const int one : {from, to}) {
+    if (buffers::has(one)) buffers::release(one, "the kernel moves its data");
+  }
   const Call call;
   const ssize_t done = next();
   if (call.is_counted() && done >= 0) {
@@ -48,98 +88,135 @@ ssize_t end_request(Control* control, Next next) {
 }  // namespace
 
 ssize_t read(int descriptor, void* into, size_t bytes) {
-  return transfer(descriptor, Direction::read, kAtPosition,
-                  [=] { return real.read(descriptor, into, bytes); });
+  return transfer(descriptor, Direction::read, kAtPosition, [=] {
+    return read_at(descriptor, into, bytes, nullptr,
+                   [=] { return real.read(descriptor, into, bytes); });
+  });
 }
 
 ssize_t __read_chk(int descriptor, void* into, size_t bytes, size_t room) {
-  return transfer(descriptor, Direction::read, kAtPosition,
-                  [=] { return real.__read_chk(descriptor, into, bytes, room); });
+  return transfer(descriptor, Direction::read, kAtPosition, [=] {
+    const auto next = [=] { return real.__read_chk(descriptor, into, bytes, room); };
+    return bytes > room ? next() : read_at(descriptor, into, bytes, nullptr, next);
+  });
 }
 
 ssize_t pread(int descriptor, void* into, size_t bytes, off_t offset) {
-  return transfer(descriptor, Direction::read, offset,
-                  [=] { return real.pread(descriptor, into, bytes, offset); });
+  return transfer(descriptor, Direction::read, offset, [=] {
+    return read_at(descriptor, into, bytes, &offset,
+                   [=] { return real.pread(descriptor, into, bytes, offset); });
+  });
 }
 
 ssize_t pread64(int descriptor, void* into, size_t bytes, off64_t offset) {
-  return transfer(descriptor, Direction::read, offset,
-                  [=] { return real.pread64(descriptor, into, bytes, offset); });
+  return transfer(descriptor, Direction::read, offset, [=] {
+    return read_at(descriptor, into, bytes, &offset,
+                   [=] { return real.pread64(descriptor, into, bytes, offset); });
+  });
 }
 
 ssize_t __pread_chk(int descriptor, void* into, size_t bytes, off_t offset, size_t room) {
-  return transfer(descriptor, Direction::read, offset,
-                  [=] { return real.__pread_chk(descriptor, into, bytes, offset, room); });
+  return transfer(descriptor, Direction::read, offset, [=] {
+    const auto next = [=] { return real.__pread_chk(descriptor, into, bytes, offset, room); };
+    return bytes > room ? next() : read_at(descriptor, into, bytes, &offset, next);
+  });
 }
 
 ssize_t __pread64_chk(int descriptor, void* into, size_t bytes, off64_t offset, size_t room) {
-  return transfer(descriptor, Direction::read, offset,
-                  [=] { return real.__pread64_chk(descriptor, into, bytes, offset, room); });
+  return transfer(descriptor, Direction::read, offset, [=] {
+    const auto next = [=] { return real.__pread64_chk(descriptor, into, bytes, offset, room); };
+    return bytes > room ? next() : read_at(descriptor, into, bytes, &offset, next);
+  });
 }
 
 ssize_t readv(int descriptor, const iovec* parts, int count) {
-  return transfer(descriptor, Direction::read, kAtPosition,
-                  [=] { return real.readv(descriptor, parts, count); });
+  return transfer(descriptor, Direction::read, kAtPosition, [=] {
+    return without_buffer(descriptor, [=] { return real.readv(descriptor, parts, count); });
+  });
 }
 
 ssize_t preadv(int descriptor, const iovec* parts, int count, off_t offset) {
-  return transfer(descriptor, Direction::read, offset,
-                  [=] { return real.preadv(descriptor, parts, count, offset); });
+  return transfer(descriptor, Direction::read, offset, [=] {
+    return without_buffer(descriptor,
+                          [=] { return real.preadv(descriptor, parts, count, offset); });
+  });
 }
 
 ssize_t preadv64(int descriptor, const iovec* parts, int count, off64_t offset) {
-  return transfer(descriptor, Direction::read, offset,
-                  [=] { return real.preadv64(descriptor, parts, count, offset); });
+  return transfer(descriptor, Direction::read, offset, [=] {
+    return without_buffer(descriptor,
+                          [=] { return real.preadv64(descriptor, parts, count, offset); });
+  });
 }
 
 ssize_t preadv2(int descriptor, const iovec* parts, int count, off_t offset, int flags) {
-  return transfer(descriptor, Direction::read, offset,
-                  [=] { return real.preadv2(descriptor, parts, count, offset, flags); });
+  return transfer(descriptor, Direction::read, offset, [=] {
+    return without_buffer(descriptor,
+                          [=] { return real.preadv2(descriptor, parts, count, offset, flags); });
+  });
 }
 
 ssize_t preadv64v2(int descriptor, const iovec* parts, int count, off64_t offset, int flags) {
-  return transfer(descriptor, Direction::read, offset,
-                  [=] { return real.preadv64v2(descriptor, parts, count, offset, flags); });
+  return transfer(descriptor, Direction::read, offset, [=] {
+    return without_buffer(descriptor,
+                          [=] { return real.preadv64v2(descriptor, parts, count, offset, flags); });
+  });
 }
 
 ssize_t write(int descriptor, const void* from, size_t bytes) {
-  return transfer(descriptor, Direction::write, kAtPosition,
-                  [=] { return real.write(descriptor, from, bytes); });
+  return transfer(descriptor, Direction::write, kAtPosition, [=] {
+    return write_at(descriptor, from, bytes, nullptr,
+                    [=] { return real.write(descriptor, from, bytes); });
+  });
 }
 
 ssize_t pwrite(int descriptor, const void* from, size_t bytes, off_t offset) {
-  return transfer(descriptor, Direction::write, offset,
-                  [=] { return real.pwrite(descriptor, from, bytes, offset); });
+  return transfer(descriptor, Direction::write, offset, [=] {
+    return write_at(descriptor, from, bytes, &offset,
+                    [=] { return real.pwrite(descriptor, from, bytes, offset); });
+  });
 }
 
 ssize_t pwrite64(int descriptor, const void* from, size_t bytes, off64_t offset) {
-  return transfer(descriptor, Direction::write, offset,
-                  [=] { return real.pwrite64(descriptor, from, bytes, offset); });
+  return transfer(descriptor, Direction::write, offset, [=] {
+    return write_at(descriptor, from, bytes, &offset,
+                    [=] { return real.pwrite64(descriptor, from, bytes, offset); });
+  });
 }
 
 ssize_t writev(int descriptor, const iovec* parts, int count) {
-  return transfer(descriptor, Direction::write, kAtPosition,
-                  [=] { return real.writev(descriptor, parts, count); });
+  return transfer(descriptor, Direction::write, kAtPosition, [=] {
+    return write_parts(descriptor, parts, count, nullptr,
+                       [=] { return real.writev(descriptor, parts, count); });
+  });
 }
 
 ssize_t pwritev(int descriptor, const iovec* parts, int count, off_t offset) {
-  return transfer(descriptor, Direction::write, offset,
-                  [=] { return real.pwritev(descriptor, parts, count, offset); });
+  return transfer(descriptor, Direction::write, offset, [=] {
+    return write_parts(descriptor, parts, count, &offset,
+                       [=] { return real.pwritev(descriptor, parts, count, offset); });
+  });
 }
 
 ssize_t pwritev64(int descriptor, const iovec* parts, int count, off64_t offset) {
-  return transfer(descriptor, Direction::write, offset,
-                  [=] { return real.pwritev64(descriptor, parts, count, offset); });
+  return transfer(descriptor, Direction::write, offset, [=] {
+    return write_parts(descriptor, parts, count, &offset,
+                       [=] { return real.pwritev64(descriptor, parts, count, offset); });
+  });
 }
 
 ssize_t pwritev2(int descriptor, const iovec* parts, int count, off_t offset, int flags) {
-  return transfer(descriptor, Direction::write, offset,
-                  [=] { return real.pwritev2(descriptor, parts, count, offset, flags); });
+  return transfer(descriptor, Direction::write, offset, [=] {
+    return without_buffer(descriptor,
+                          [=] { return real.pwritev2(descriptor, parts, count, offset, flags); });
+  });
 }
 
 ssize_t pwritev64v2(int descriptor, const iovec* parts, int count, off64_t offset, int flags) {
-  return transfer(descriptor, Direction::write, offset,
-                  [=] { return real.pwritev64v2(descriptor, parts, count, offset, flags); });
+  return transfer(descriptor, Direction::write, offset, [=] {
+    return without_buffer(
+        descriptor, [=] { return real.pwritev64v2(descriptor, parts, count, offset, flags); });
+  });
 }
 
 ssize_t sendfile(int to, int from, off_t* offset, size_t bytes) noexcept {

@@ -49,8 +49,8 @@ TEST(BufferPlan, KeepsWhatIsRightBesideWhatIsWrong) {
             "HEADRACE_IOBUF, character 20: 'cuont=3' is ignored (no such word is known), write "
             "size=, count=, prefetch= or verbose");
   EXPECT_EQ(found[2],
-            "HEADRACE_IOBUF, character 30: 'lazyclose' is ignored (MPI_File_close must report "
-            "writes that failed), leave it out");
+            "HEADRACE_IOBUF, character 30: 'lazyclose' is ignored (a close must report writes that "
+            "failed), leave it out");
   EXPECT_EQ(found[3],
             "HEADRACE_IOBUF, character 48: ':' is ignored (it has no pattern), write * for all "
             "files");

@@ -1,5 +1,6 @@
 // Opening, closing, deleting.
 #include <bit>
+#include <string>
 
 #include "abi/file_name.h"
 #include "abi/flavour.h"
@@ -10,6 +11,7 @@
 #include "abi/flavour/hint.h"
 #include "abi/flavour/identity.h"
 #include "abi/flavour/request.h"
+#include "posix/descriptor_buffers.h"
 #include "storage/store.h"
 
 namespace headrace::HEADRACE_FLAVOUR::handler {
@@ -105,6 +107,8 @@ Error open(MPI_Comm communicator, const char* file_name, int amode, MPI_Info inf
   if (fh == nullptr || file_name == nullptr || communicator == MPI_COMM_NULL) return {};
   const auto path = abi::path_of(file_name);
   if (!path) return {};
+  // The program may have it open itself, with a buffer.
+  posix::buffers::release_named(AT_FDCWD, std::string(*path).c_str(), O_RDWR);
   if (has_ended()) return {};
   // Even after a failure, which the program's error handler may clear.
   is_ours = true;

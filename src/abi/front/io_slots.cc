@@ -1,5 +1,9 @@
 #include "abi/front/io_slots.h"
 
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <mutex>
 #include <set>
 #include <string>
@@ -10,6 +14,9 @@
 #include "abi/front/program_objects.h"
 #include "base/elf_object.h"
 #include "base/message.h"
+#include "base/settings.h"
+#include "buffering/buffer_plan.h"
+#include "posix/descriptor_buffers.h"
 #include "posix/descriptors.h"
 #include "posix/functions.h"
 #include "record/recorder.h"
@@ -18,25 +25,40 @@ namespace headrace::abi {
 namespace {
 
 /// A function, and whether an object has one of its own of the same name, which slots that are not
-/// bound yet may mean.
+/// bound yet may mean. Those of the program itself mean what its scope shows.
 struct Target {
   const posix::Function* function;
   bool is_ambiguous = false;
+  bool is_visible = true;
 };
 
 using Targets = std::unordered_map<std::string_view, Target>;
+
+/// Whether anybody wants to know of calls of the function.
+bool is_wanted(const posix::Function& function) {
+  switch (function.purpose) {
+    case posix::Purpose::counts: return posix::is_counting;
+    case posix::Purpose::buffers: return posix::buffers::are_wanted();
+    case posix::Purpose::both: return true;
+  }
+  return false;
+}
 
 /// By name; those that are there.
 Targets targets() {
   Targets made;
   for (const posix::Function& one : posix::functions()) {
-    if (one.native[0] != nullptr) made.emplace(one.name, Target{&one});
+    if (one.native[0] != nullptr && is_wanted(one)) made.emplace(one.name, Target{&one});
   }
   for_each_object([&](const ElfObject& object) {
     if (is_of_system(object) || is_front_library(object) || posix::is_tool(object.path())) return;
     if (object.soname().starts_with("liburing.")) return;
     for (auto& [name, target] : made) target.is_ambiguous |= object.defines(name);
   });
+  for (auto& [name, target] : made) {
+    if (!target.is_ambiguous) continue;
+    target.is_visible = target.function->is_at(::dlsym(RTLD_DEFAULT, target.function->name));
+  }
   return made;
 }
 
@@ -45,18 +67,22 @@ Targets targets() {
 bool leads_to(const ElfObject& object, const Slot& slot, const Target& target, const void* value) {
   if (slot.kind == Slot::Kind::data) return false;
   if (target.function->is_at(value)) return true;
-  return !target.is_ambiguous && object.is_unbound(slot, value);
+  const bool is_meant = !target.is_ambiguous || (target.is_visible && !object.is_library());
+  return is_meant && object.is_unbound(slot, value);
 }
 
 void lead(const ElfObject& object, const Targets& all) {
+  const bool is_cpp = object.soname().starts_with("libstdc++.so.");
   object.for_each_slot([&](const Slot& slot) {
     const auto found = all.find(slot.name);
     if (found == all.end()) return;
     void* const value = __atomic_load_n(slot.word, __ATOMIC_ACQUIRE);
     if (!leads_to(object, slot, found->second, value)) return;
-    if (!object.replace(slot, value, found->second.function->stand_in)) {
+    const posix::Function& function = *found->second.function;
+    void* const stand_in = is_cpp ? posix::stand_in_for_cpp(function) : function.stand_in;
+    if (!object.replace(slot, value, stand_in)) {
       print_message_once("some I/O of " + std::string(object.path()) +
-                         " is not recorded (its memory cannot be changed), report this system");
+                         " is not seen (its memory cannot be changed), report this system");
     }
   });
 }
@@ -66,14 +92,32 @@ SeenObjects& seen() {
   return only;
 }
 
+bool wants_buffers() noexcept {
+  return !buffering::plan_of_process().rules.empty();
+}
+
+/// A descriptor has one block. An eighth of the node's memory for all processes is the most that
+/// those of one open file may take, as for files of MPI-IO; there is a process for each core.
+posix::BufferWish wish_for(std::string_view given_name, std::string_view full_name) {
+  const buffering::BufferShape* const shape =
+      buffering::plan_of_process().find(given_name, full_name);
+  if (shape == nullptr) return {};
+  static const ByteCount most =
+      settings().node_memory / 8 / std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN));
+  buffering::BufferShape own = *shape;
+  own.count = 1;
+  own = buffering::limited(own, most);
+  return {own.count == 0 ? 0 : own.size, own.is_verbose};
+}
+
 }  // namespace
 
 bool start_io() noexcept {
-  if (!record::is_recording || record::access_table() == nullptr || !ElfObject::knows_slots()) {
-    return false;
-  }
+  const bool counts = record::is_recording && record::access_table() != nullptr;
+  if (!ElfObject::knows_slots() || (!counts && !wants_buffers())) return false;
   posix::functions();
-  seen().is_wanted = posix::prepare_descriptors();
+  if (counts) seen().is_wanted = posix::prepare_descriptors();
+  if (wants_buffers() && posix::buffers::start(&wish_for)) seen().is_wanted = true;
   return seen().is_wanted;
 }
 

@@ -115,8 +115,9 @@ bool is_of_system(const ElfObject& object) {
 }
 
 void note_objects_before_init() noexcept {
-  const bool wants_slots = settings().record_files || record::wants_traces(settings());
-  if (settings().disable || !settings().record || !wants_slots) return;
+  const bool records =
+      settings().record && (settings().record_files || record::wants_traces(settings()));
+  if (settings().disable || (!records && settings().iobuf.empty())) return;
   const Error lost = attempt([]() -> Error {
     for_each_object([](const ElfObject& object) { startup().before.insert(key_of(object)); });
     return {};

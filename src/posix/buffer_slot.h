@@ -1,0 +1,51 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "base/held_descriptor.h"
+#include "posix/buffer_choice.h"
+#include "posix/descriptor_buffer.h"
+
+namespace headrace::posix::buffers {
+
+/// How many descriptors have buffers at a time.
+inline constexpr std::size_t kBufferSlots = 64;
+
+/// What belongs to a descriptor that has a buffer. Guarded by the buffer's lock, once its
+/// descriptor's number leads here.
+struct BufferSlot {
+  enum class Later : int { nothing, release, end };
+
+  DescriptorBuffer buffer;
+  HeldDescriptor claim;  ///< tells other processes that this one writes the file
+  std::atomic<bool> is_taken = false;
+  bool is_on = false;  ///< false: only `untold` is left
+  bool is_verbose = false;
+  int untold = 0;  ///< an errno of what was lost, for a later call
+  /// What a handler wants that has interrupted the lock's holder.
+  std::atomic<Later> later = Later::nothing;
+  std::int64_t checked = 0;  ///< in ticks, when the descriptor was last seen to be this file
+  std::array<char, 512> name = {};
+  std::size_t name_size = 0;
+
+  void clear() noexcept;
+  void set_name(std::string_view given) noexcept;
+
+  std::string_view text() const { return {name.data(), name_size}; }
+
+  // For people.
+  void tell_release(const char* why) const noexcept;
+  void tell_end() const noexcept;
+  void tell_lost(std::int64_t bytes) const noexcept;
+};
+
+void tell_obstacle(const Obstacle& obstacle, std::string_view name, bool is_verbose) noexcept;
+void tell_start(ByteCount size, std::string_view name, bool is_verbose) noexcept;
+void tell_no_slot(std::string_view name, bool is_verbose) noexcept;
+/// What was buffered could not be written, and no call can tell it.
+void tell_failed(int error) noexcept;
+
+}  // namespace headrace::posix::buffers

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "base/kept_errno.h"
+#include "posix/buffer_slot.h"
+#include "posix/buffer_wish.h"
+#include "posix/descriptor_buffers.h"
+#include "posix/descriptors.h"
+
+/// Who uses a descriptor's buffer has its lock: what the calls of descriptor_buffers.h are made of.
+namespace headrace::posix::buffers {
+
+struct Tables {
+  std::array<std::atomic<std::uint8_t>, kDescriptors> numbers;
+  std::array<BufferSlot, kBufferSlots> slots;
+  std::atomic<BufferWishes> wishes;  ///< null once no file is to get any
+  pid_t process;
+};
+
+/// Null until start().
+extern Tables* tables;
+
+/// False in a child that has memory of its own.
+inline bool is_in_own_memory() noexcept {
+  return tables != nullptr && may_be_own_process();
+}
+
+/// False also in a child that shares this memory until it executes another program.
+bool is_in_own_process() noexcept;
+
+/// A slot, with its lock, while it lives. Takes what a handler has asked for meanwhile.
+class Use {
+ public:
+  /// That of a descriptor, if it has one.
+  explicit Use(int descriptor) noexcept;
+  /// This one, if it is still the descriptor's.
+  Use(BufferSlot& slot, int descriptor) noexcept { take(slot, descriptor); }
+  ~Use();
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+
+  explicit operator bool() const { return slot_ != nullptr; }
+  BufferSlot& slot() const { return *slot_; }
+  DescriptorBuffer& buffer() const { return slot_->buffer; }
+  /// Whether a handler has interrupted this thread's use of the buffer.
+  bool interrupts() const { return interrupts_; }
+
+  /// Whether the buffer is in use, and its descriptor still leads to its file.
+  bool is_on() noexcept;
+  /// Ends a buffer whose descriptor was closed unseen.
+  bool is_lost() noexcept;
+  /// An error of a descriptor whose buffer is gone; told once.
+  int take_untold() noexcept;
+
+  // As far as it can be done now, where a handler has interrupted another use.
+  void settle() noexcept;
+  void release(const char* why) noexcept;
+  /// An errno that is to be told, or 0.
+  int end() noexcept;
+
+ private:
+  void take(BufferSlot& slot, int descriptor) noexcept;
+
+  BufferSlot* slot_ = nullptr;
+  bool interrupts_ = false;
+  bool is_gone_ = false;  ///< another thread may be about to take the slot
+};
+
+/// With its lock; null: none is left.
+BufferSlot* take_slot() noexcept;
+
+/// Calls action(use) for each one that is in use.
+template <class Do>
+void for_each_slot(Do action) noexcept {
+  if (!any() || !is_in_own_memory()) return;
+  const KeptErrno kept;
+  for (BufferSlot& slot : tables->slots) {
+    if (!slot.is_taken) continue;
+    Use use(slot, slot.buffer.descriptor());
+    if (use) action(use);
+  }
+}
+
+}  // namespace headrace::posix::buffers

@@ -1,0 +1,258 @@
+#include "posix/descriptor_buffers.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "base/kept_errno.h"
+#include "base/no_cancellation.h"
+#include "posix/buffer_choice.h"
+#include "posix/buffer_use.h"
+#include "posix/file_name.h"
+#include "record/clock.h"
+
+namespace headrace::posix::buffers {
+namespace {
+
+/// One call. `direct` is for handlers that have interrupted another.
+template <class Do, class Direct>
+std::optional<std::int64_t> call(int descriptor, bool tells, Do action, Direct direct) noexcept {
+  const int kept = errno;
+  Use use(descriptor);
+  if (!use) return std::nullopt;
+  std::int64_t result = 0;
+  if (use.is_on()) {
+    result = use.interrupts() ? direct(use.buffer()) : action(use.buffer());
+    errno = kept;
+    if (result == -EBADF && use.is_lost()) return std::nullopt;
+  } else {
+    result = tells ? -use.take_untold() : 0;
+    if (result == 0) return std::nullopt;
+  }
+  if (result >= 0) return result;
+  errno = static_cast<int>(-result);
+  return -1;
+}
+
+/// Calls of other exit handlers, and of destructors, come later: they find no buffers.
+void release_at_end() noexcept {
+  stop("the program ends");
+  for_each_slot([](Use& use) {
+    if (!use.slot().is_on && use.slot().untold != 0) tell_failed(use.slot().untold);
+  });
+}
+
+OpenFacts facts_of(int descriptor, int flags, const struct stat& status, HeldDescriptor& claim) {
+  OpenFacts facts{flags, status.st_mode, 0, Others::none};
+  struct statfs about{};
+  if (S_ISREG(status.st_mode) && ::fstatfs(descriptor, &about) == 0) {
+    facts.file_system = static_cast<long>(about.f_type);
+  }
+  if (obstacle_of(facts)) return facts;
+  const FileIdentity file{status.st_dev, status.st_ino};
+  const bool writes = (flags & O_ACCMODE) != O_RDONLY;
+  facts.others = find_in_process(descriptor, file, writes);
+  if (facts.others == Others::none) facts.others = find_in_node(file, writes ? &claim : nullptr);
+  return facts;
+}
+
+/// False: the descriptor gets no buffer.
+bool fill_slot(BufferSlot& slot, int descriptor, int flags, const BufferWish& wish) noexcept {
+  struct stat status{};
+  if (::fstat(descriptor, &status) != 0) return false;
+  const Obstacle obstacle = obstacle_of(facts_of(descriptor, flags, status, slot.claim));
+  slot.is_verbose = wish.is_verbose;
+  if (obstacle) {
+    tell_obstacle(obstacle, slot.text(), slot.is_verbose);
+    return false;
+  }
+  slot.untold = 0;
+  slot.is_on = true;
+  slot.checked = record::ticks();
+  const bool may_write = (flags & O_ACCMODE) != O_RDONLY;
+  slot.buffer.start(descriptor, {status.st_dev, status.st_ino}, may_write, wish.size);
+  tell_start(wish.size, slot.text(), slot.is_verbose);
+  return true;
+}
+
+}  // namespace
+
+std::atomic<std::uint8_t>* numbers = nullptr;
+std::atomic<int> count = 0;
+
+bool start(BufferWishes wishes) noexcept {
+  if (tables != nullptr) return true;
+  if (!prepare_own_mark()) return false;
+  void* const memory = ::mmap(nullptr, sizeof(Tables), PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  tables = new (memory) Tables{};
+  tables->wishes = wishes;
+  tables->process = ::getpid();
+  numbers = tables->numbers.data();
+  ::pthread_atfork([] { release_all("the program forks"); }, nullptr, nullptr);
+  std::atexit(&release_at_end);
+  ::at_quick_exit(&release_at_end);
+  return true;
+}
+
+BufferWish wish_for(int directory, const char* name) noexcept {
+  if (!is_in_own_process() || name == nullptr || is_device_name(name)) return {};
+  const BufferWishes wishes = tables->wishes;
+  if (wishes == nullptr) return {};
+  const KeptErrno kept;
+  const FullName full(directory, name);
+  return wishes(name, full.text());
+}
+
+void offer(int descriptor, int directory, const char* name, int flags) noexcept {
+  if (tables == nullptr || static_cast<unsigned>(descriptor) >= kDescriptors) return;
+  const KeptErrno kept;
+  const NoCancellation uncancelled;  // with a lock held, below
+  // Closed unseen, and opened anew.
+  if (has(descriptor)) static_cast<void>(end(descriptor));
+  const BufferWish wish = wish_for(directory, name);
+  if (wish.size == 0) return;
+  BufferSlot* const slot = take_slot();
+  if (slot == nullptr) return tell_no_slot(name, wish.is_verbose);
+  slot->set_name(name);
+  count.fetch_add(1);
+  if (fill_slot(*slot, descriptor, flags, wish)) {
+    numbers[descriptor].store(static_cast<std::uint8_t>(slot - tables->slots.data() + 1));
+  } else {
+    slot->clear();
+    count.fetch_sub(1);
+  }
+  slot->buffer.lock.give_back();
+}
+
+std::optional<ssize_t> read(int descriptor, void* into, size_t bytes,
+                            const off64_t* offset) noexcept {
+  auto* const place = static_cast<std::byte*>(into);
+  return call(
+      descriptor, false,
+      [=](DescriptorBuffer& buffer) { return buffer.read(offset, place, bytes); },
+      [=](DescriptorBuffer& buffer) { return buffer.read_past(offset, place, bytes); });
+}
+
+std::optional<ssize_t> write(int descriptor, const iovec* parts, int parts_count,
+                             const off64_t* offset) noexcept {
+  const std::span<const iovec> all(parts, static_cast<std::size_t>(parts_count));
+  return call(
+      descriptor, true, [=](DescriptorBuffer& buffer) { return buffer.write(offset, all); },
+      [=](DescriptorBuffer& buffer) { return buffer.write_past(offset, all); });
+}
+
+std::optional<ssize_t> write(int descriptor, const void* from, size_t bytes,
+                             const off64_t* offset) noexcept {
+  const iovec part{const_cast<void*>(from), bytes};
+  return write(descriptor, &part, 1, offset);
+}
+
+std::optional<off64_t> seek(int descriptor, off64_t offset, int whence) noexcept {
+  const auto move = [=](DescriptorBuffer& buffer) { return buffer.seek(offset, whence); };
+  return call(descriptor, false, move,
+              [=](DescriptorBuffer& buffer) { return buffer.seek_past(offset, whence); });
+}
+
+int flush(int descriptor) noexcept {
+  const KeptErrno kept;
+  Use use(descriptor);
+  if (!use) return 0;
+  if (!use.is_on()) return use.take_untold();
+  if (use.interrupts()) return use.buffer().write_held();
+  use.buffer().drop();
+  const int error = use.buffer().flush();
+  return error == EBADF && use.is_lost() ? 0 : error;
+}
+
+void settle(int descriptor) noexcept {
+  const KeptErrno kept;
+  if (Use use(descriptor); use) use.settle();
+}
+
+void release(int descriptor, const char* why) noexcept {
+  const KeptErrno kept;
+  if (Use use(descriptor); use) use.release(why);
+}
+
+int end(int descriptor) noexcept {
+  const KeptErrno kept;
+  Use use(descriptor);
+  return use ? use.end() : 0;
+}
+
+void end_range(unsigned first, unsigned last) noexcept {
+  for_each_slot([=](Use& use) {
+    const auto number = static_cast<unsigned>(use.buffer().descriptor());
+    if (number < first || number > last) return;
+    const int error = use.end();
+    if (error != 0) tell_failed(error);
+  });
+}
+
+void stop(const char* why) noexcept {
+  if (!is_in_own_process()) return;
+  tables->wishes = nullptr;
+  release_all(why);
+}
+
+void settle_all() noexcept {
+  for_each_slot([](Use& use) { use.settle(); });
+}
+
+void release_all(const char* why) noexcept {
+  for_each_slot([=](Use& use) { use.release(why); });
+}
+
+void settle_for_child() noexcept {
+  for_each_slot([](Use& use) {
+    const int marks = ::fcntl(use.buffer().descriptor(), F_GETFD);
+    if (marks >= 0 && (marks & FD_CLOEXEC) != 0) return use.settle();
+    use.release("another program may inherit it");
+  });
+}
+
+bool settle_same(std::uint64_t device, std::uint64_t inode) noexcept {
+  bool found = false;
+  for_each_slot([&](Use& use) {
+    if (use.buffer().file() != FileIdentity{device, inode}) return;
+    use.settle();
+    found = true;
+  });
+  return found;
+}
+
+void settle_named(int directory, const char* name, int flags) noexcept {
+  if (!any() || name == nullptr) return;
+  const KeptErrno kept;
+  struct stat status{};
+  if (::fstatat(directory, name, &status, flags) == 0) settle_same(status.st_dev, status.st_ino);
+}
+
+void release_named(int directory, const char* name, int flags) noexcept {
+  if (!any() || name == nullptr) return;
+  const KeptErrno kept;
+  struct stat status{};
+  if (::fstatat(directory, name, &status, 0) != 0) return;
+  const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
+  for_each_slot([&](Use& use) {
+    if (use.buffer().file() != FileIdentity{status.st_dev, status.st_ino}) return;
+    if (writes || use.buffer().may_write()) use.release("the program opens it once more");
+  });
+}
+
+off64_t position_of(int descriptor) noexcept {
+  const KeptErrno kept;
+  if (Use use(descriptor); use && use.slot().is_on) return use.buffer().position();
+  return ::lseek64(descriptor, 0, SEEK_CUR);
+}
+
+}  // namespace headrace::posix::buffers

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "posix/buffer_wish.h"
+
+/// Buffers for calls of the program on descriptors of files that the user named (HEADRACE_IOBUF).
+/// Stand-ins ask here first. Nothing takes memory of the heap, and all may be called by any thread
+/// and by signal handlers. A call that cannot go through the buffer either settles it before, so
+/// that the file is as the program has made it, or releases it: then the descriptor is as without
+/// one, for good.
+namespace headrace::posix::buffers {
+
+/// By descriptor: 0, or the number of its buffer. Null: no file gets any.
+extern std::atomic<std::uint8_t>* numbers;
+/// How many there are.
+extern std::atomic<int> count;
+
+inline constexpr unsigned kDescriptors = 1 << 16;
+
+/// From now on, files that are opened get what is wanted for them. False without memory.
+bool start(BufferWishes wishes) noexcept;
+
+/// Whether files may get any: stand-ins must look.
+inline bool are_wanted() noexcept {
+  return numbers != nullptr;
+}
+
+inline bool has(int descriptor) noexcept {
+  return numbers != nullptr && static_cast<unsigned>(descriptor) < kDescriptors &&
+         numbers[descriptor].load(std::memory_order_relaxed) != 0;
+}
+
+/// Whether any holds bytes back, or has read ahead, as far as that is known without a look at each.
+inline bool any() noexcept {
+  return count.load(std::memory_order_relaxed) != 0;
+}
+
+/// What the user wants for a file; none where it is not asked.
+BufferWish wish_for(int directory, const char* name) noexcept;
+
+/// The program has opened a file: it gets a buffer if one is wanted and nothing is against it.
+void offer(int descriptor, int directory, const char* name, int flags) noexcept;
+
+// As the functions of the C library, at `offset` or the descriptor's position (null); nothing if
+// there is no buffer, then the C library's function is to be called. Set errno.
+std::optional<ssize_t> read(int descriptor, void* into, size_t bytes,
+                            const off64_t* offset = nullptr) noexcept;
+std::optional<ssize_t> write(int descriptor, const void* from, size_t bytes,
+                             const off64_t* offset = nullptr) noexcept;
+std::optional<ssize_t> write(int descriptor, const iovec* parts, int count,
+                             const off64_t* offset = nullptr) noexcept;
+std::optional<off64_t> seek(int descriptor, off64_t offset, int whence) noexcept;
+
+/// Writes what is held back. For fsync: an errno that is to be told, or 0.
+int flush(int descriptor) noexcept;
+/// The same where errors cannot be told, and forgets what was read ahead.
+void settle(int descriptor) noexcept;
+/// Settles, then the buffer is gone: `why` is for people.
+void release(int descriptor, const char* why) noexcept;
+/// The descriptor is about to be closed. An errno that is to be told, or 0.
+int end(int descriptor) noexcept;
+void end_range(unsigned first, unsigned last) noexcept;
+
+/// Releases all, and no file gets any from now on.
+void stop(const char* why) noexcept;
+void settle_all() noexcept;
+void release_all(const char* why) noexcept;
+/// Before another program runs beside this one: settles all, and releases what it may inherit.
+void settle_for_child() noexcept;
+
+/// Before a call that names a file, which may have a buffer.
+void settle_named(int directory, const char* name, int flags = 0) noexcept;
+/// Before it is opened once more, by open(2)'s `flags`.
+void release_named(int directory, const char* name, int flags) noexcept;
+/// Settles the file that `status` is about. Whether there is one.
+bool settle_same(std::uint64_t device, std::uint64_t inode) noexcept;
+
+/// Where the next call of the program on the descriptor begins; -1: nobody knows.
+off64_t position_of(int descriptor) noexcept;
+
+}  // namespace headrace::posix::buffers

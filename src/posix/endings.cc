@@ -1,0 +1,205 @@
+// Stand-ins for functions that end the process, replace its program, or start another: what buffers
+// hold back is in the files before. They are led here only if files get buffers.
+#include <sys/syscall.h>
+
+#include <cstdarg>
+#include <cstddef>
+#include <span>
+
+#include "posix/descriptor_buffers.h"
+#include "posix/functions.h"
+#include "posix/stream_buffers.h"
+
+namespace headrace::posix::counted {
+namespace {
+
+void end_all() {
+  buffers::release_all("the process ends");
+  streams::save_all();
+}
+
+void settle_before_program() {
+  buffers::release_all("another program is executed");
+  streams::save_all();
+}
+
+/// Whether a system call knows of files or processes. Others are frequent: those of threads, time
+/// and memory.
+bool concerns_files(long number) {
+  switch (number) {
+    case SYS_futex:
+    case SYS_gettid:
+    case SYS_getpid:
+    case SYS_getcpu:
+    case SYS_getrandom:
+    case SYS_membarrier:
+    case SYS_sched_setaffinity:
+    case SYS_sched_getaffinity:
+    case SYS_sched_yield:
+    case SYS_clock_gettime:
+    case SYS_nanosleep:
+    case SYS_clock_nanosleep:
+    case SYS_mbind:
+    case SYS_set_mempolicy:
+    case SYS_get_mempolicy:
+    case SYS_move_pages:
+    case SYS_perf_event_open:
+    case SYS_set_robust_list:
+    case SYS_tgkill: return false;
+    default: return true;
+  }
+}
+
+/// The words of execl and its kin behind the first, with the null at their end.
+std::size_t count_words(va_list words) {
+  std::size_t count = 1;
+  while (va_arg(words, char*) != nullptr) ++count;
+  return count;
+}
+
+}  // namespace
+
+void _exit(int code) {
+  end_all();
+  real._exit(code);
+  __builtin_unreachable();
+}
+
+void _Exit(int code) noexcept {
+  end_all();
+  real._Exit(code);
+  __builtin_unreachable();
+}
+
+void quick_exit(int code) noexcept {
+  end_all();
+  real.quick_exit(code);
+  __builtin_unreachable();
+}
+
+void abort() noexcept {
+  end_all();
+  real.abort();
+  __builtin_unreachable();
+}
+
+int execve(const char* path, char* const* words, char* const* variables) noexcept {
+  settle_before_program();
+  return real.execve(path, words, variables);
+}
+
+int execv(const char* path, char* const* words) noexcept {
+  settle_before_program();
+  return real.execv(path, words);
+}
+
+int execvp(const char* file, char* const* words) noexcept {
+  settle_before_program();
+  return real.execvp(file, words);
+}
+
+int execvpe(const char* file, char* const* words, char* const* variables) noexcept {
+  settle_before_program();
+  return real.execvpe(file, words, variables);
+}
+
+int fexecve(int descriptor, char* const* words, char* const* variables) noexcept {
+  settle_before_program();
+  return real.fexecve(descriptor, words, variables);
+}
+
+int execveat(int directory, const char* path, char* const* words, char* const* variables,
+             int flags) noexcept {
+  settle_before_program();
+  return real.execveat(directory, path, words, variables, flags);
+}
+
+// The words are put into an array, as the C library does.
+#define HEADRACE_TAKE_WORDS(first)                                                         \
+  va_list more;                                                                            \
+  va_start(more, first);                                                                   \
+  const std::size_t count = count_words(more);                                             \
+  va_end(more);                                                                            \
+  auto** const words = static_cast<char**>(__builtin_alloca((count + 1) * sizeof(char*))); \
+  words[0] = const_cast<char*>(first);                                                     \
+  va_start(more, first);                                                                   \
+  for (std::size_t i = 1; i <= count; ++i) words[i] = va_arg(more, char*);
+
+int execl(const char* path, const char* first, ...) noexcept {
+  HEADRACE_TAKE_WORDS(first)
+  va_end(more);
+  return counted::execv(path, words);
+}
+
+int execlp(const char* file, const char* first, ...) noexcept {
+  HEADRACE_TAKE_WORDS(first)
+  va_end(more);
+  return counted::execvp(file, words);
+}
+
+int execle(const char* path, const char* first, ...) noexcept {
+  HEADRACE_TAKE_WORDS(first)
+  char* const* const variables = va_arg(more, char* const*);
+  va_end(more);
+  return counted::execve(path, words, variables);
+}
+
+/// The child returns from here first, with this stack, and the parent afterwards: so this must be
+/// a jump in every build. The compiler does not know what it leads to, so it makes one.
+__attribute__((noinline, no_sanitize_thread, optimize("O2"))) pid_t vfork() noexcept {
+  buffers::release_all("the program forks");
+  return real.vfork();
+}
+
+pid_t _Fork() noexcept {
+  buffers::release_all("the program forks");
+  return real._Fork();
+}
+
+int clone(int (*function)(void*), void* stack, int flags, void* argument, ...) noexcept {
+  va_list more;
+  va_start(more, argument);
+  void* const parent = va_arg(more, void*);
+  void* const storage = va_arg(more, void*);
+  void* const child = va_arg(more, void*);
+  va_end(more);
+  buffers::release_all("the program forks");
+  return real.clone(function, stack, flags, argument, parent, storage, child);
+}
+
+int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,
+                const posix_spawnattr_t* attributes, char* const* words, char* const* variables) {
+  buffers::settle_for_child();
+  return real.posix_spawn(process, path, actions, attributes, words, variables);
+}
+
+int posix_spawnp(pid_t* process, const char* file, const posix_spawn_file_actions_t* actions,
+                 const posix_spawnattr_t* attributes, char* const* words, char* const* variables) {
+  buffers::settle_for_child();
+  return real.posix_spawnp(process, file, actions, attributes, words, variables);
+}
+
+int system(const char* line) {
+  buffers::settle_for_child();
+  return real.system(line);
+}
+
+FILE* popen(const char* line, const char* mode) {
+  buffers::settle_for_child();
+  return real.popen(line, mode);
+}
+
+/// Whatever the arguments are, they are passed on as words.
+long syscall(long number, ...) noexcept {
+  va_list more;
+  va_start(more, number);
+  long words[6];
+  for (long& one : words) one = va_arg(more, long);
+  va_end(more);
+  if (buffers::any() && concerns_files(number)) {
+    buffers::release_all("the program makes system calls by itself");
+  }
+  return real.syscall(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+}
+
+}  // namespace headrace::posix::counted

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdint>
+
+namespace headrace::posix {
+
+/// A lock for what signal handlers use, too: a handler that has interrupted the holder is told so,
+/// and does not wait for it. Takes no memory.
+class HandlerLock {
+ public:
+  /// True if it is taken. False: this thread has it already, and a handler runs now.
+  bool take() noexcept {
+    const auto self = static_cast<std::uintptr_t>(::pthread_self());
+    const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    std::uintptr_t none = 0;
+    for (unsigned i = 0; !holder_.compare_exchange_strong(none, self); ++i, none = 0) {
+      if (none == self) return was_left(frame) && (frame_ = frame, true);
+      if (i > kSpins) ::sched_yield();
+    }
+    frame_ = frame;
+    return true;
+  }
+  void give_back() noexcept { holder_.store(0); }
+
+ private:
+  static constexpr unsigned kSpins = 200;
+
+  /// Whether a handler has left the holder's frame for good (siglongjmp). A handler's frames lie
+  /// deeper, but for those on a stack of their own, which are taken for one that interrupts.
+  bool was_left(std::uintptr_t frame) const noexcept {
+    if (frame < frame_) return false;
+    stack_t stack{};
+    return ::sigaltstack(nullptr, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) == 0;
+  }
+
+  std::atomic<std::uintptr_t> holder_ = 0;
+  std::uintptr_t frame_ = 0;
+};
+
+}  // namespace headrace::posix

@@ -1,0 +1,150 @@
+#include "posix/stream_buffers.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+
+#include "base/kept_errno.h"
+#include "base/no_cancellation.h"
+#include "posix/buffer_slot.h"
+#include "posix/descriptor_buffer.h"
+#include "posix/descriptor_buffers.h"
+#include "posix/file_name.h"
+#include "posix/functions.h"
+
+namespace headrace::posix::streams {
+namespace {
+
+struct Entry {
+  std::atomic<std::FILE*> stream = nullptr;
+  Memory memory;
+  bool is_ready = false;  ///< `memory` is its
+};
+
+/// As many as descriptors with buffers.
+std::array<Entry, buffers::kBufferSlots> entries;
+
+Obstacle obstacle_for(int descriptor) {
+  struct stat status{};
+  struct statfs about{};
+  if (::fstat(descriptor, &status) != 0 || ::fstatfs(descriptor, &about) != 0) {
+    return {"it is no file", "", true};
+  }
+  const int flags = ::fcntl(descriptor, F_GETFL);
+  return obstacle_of({flags & ~(O_SYNC | O_DIRECT), status.st_mode, static_cast<long>(about.f_type),
+                      Others::none});
+}
+
+/// Null if none is left.
+Entry* take_entry(std::FILE* stream) {
+  for (Entry& one : entries) {
+    std::FILE* none = nullptr;
+    if (one.stream.compare_exchange_strong(none, stream)) return &one;
+  }
+  return nullptr;
+}
+
+/// The bytes that a stream has not written, if their place is known. The C library may have been
+/// interrupted just behind its write, with its pointers as before: then the kernel's position is
+/// not what it remembers.
+void save(std::FILE* stream) {
+  const char* const begin = stream->_IO_write_base;
+  const std::ptrdiff_t bytes = stream->_IO_write_ptr - begin;
+  const int descriptor = ::fileno_unlocked(stream);
+  if (begin == nullptr || bytes <= 0 || descriptor < 0) return;
+  const off64_t now = ::lseek64(descriptor, 0, SEEK_CUR);
+  if (now < 0 || now != stream->_offset) return;
+  const off64_t back = stream->_IO_read_end == begin ? 0 : begin - stream->_IO_read_end;
+  off64_t done = 0;
+  while (done < bytes) {
+    const ssize_t moved = real.pwrite64(descriptor, begin + done,
+                                        static_cast<std::size_t>(bytes - done), now + back + done);
+    if (moved <= 0) return;
+    done += moved;
+  }
+}
+
+}  // namespace
+
+void offer(std::FILE* stream, const char* name) noexcept {
+  if (stream == nullptr || name == nullptr) return;
+  if (stream == stdin || stream == stdout || stream == stderr) return;
+  const KeptErrno kept;
+  const BufferWish wish = buffers::wish_for(AT_FDCWD, name);
+  if (wish.size == 0) return;
+  const Obstacle obstacle = obstacle_for(::fileno_unlocked(stream));
+  if (obstacle) return buffers::tell_obstacle(obstacle, name, wish.is_verbose);
+  Entry* const entry = take_entry(stream);
+  if (entry == nullptr) return buffers::tell_no_slot(name, wish.is_verbose);
+  entry->memory = {take_buffer_memory(wish.size), wish.size};
+  entry->is_ready = true;
+  if (entry->memory.begin == nullptr ||
+      std::setvbuf(stream, reinterpret_cast<char*>(entry->memory.begin), _IOFBF,
+                   static_cast<std::size_t>(wish.size)) != 0) {
+    give_back(forget(stream));
+    return;
+  }
+  remember_place(stream);
+  buffers::tell_start(wish.size, name, wish.is_verbose);
+}
+
+void offer_again(std::FILE* stream) noexcept {
+  if (stream == nullptr) return;
+  const KeptErrno kept;
+  const LinkedName name(::fileno_unlocked(stream));
+  if (name.text().starts_with('/')) offer(stream, name.text().data());
+}
+
+Memory forget(std::FILE* stream) noexcept {
+  for (Entry& one : entries) {
+    if (one.stream.load(std::memory_order_relaxed) != stream) continue;
+    const Memory memory = one.memory;
+    one.is_ready = false;
+    one.memory = {};
+    one.stream = nullptr;
+    return memory;
+  }
+  return {};
+}
+
+void give_back(const Memory& memory) noexcept {
+  give_buffer_memory(memory.begin, memory.bytes);
+}
+
+void remember_place(std::FILE* stream) noexcept {
+  const KeptErrno kept;
+  for (const Entry& one : entries) {
+    if (one.stream.load(std::memory_order_relaxed) != stream || !one.is_ready) continue;
+    const int flags = ::fcntl(::fileno_unlocked(stream), F_GETFL);
+    if (stream->_offset >= 0 || (flags & O_ACCMODE) == O_RDONLY) return;
+    static_cast<void>(real.fseeko64(stream, 0, SEEK_CUR));
+    return;
+  }
+}
+
+void save_all() noexcept {
+  constexpr int kTries = 1000;
+  if (!buffers::are_wanted()) return;
+  const KeptErrno kept;
+  const NoCancellation uncancelled;
+  for (Entry& one : entries) {
+    std::FILE* const stream = one.stream.load();
+    if (stream == nullptr || !one.is_ready) continue;
+    // Another thread may be within a call; it may also wait for this one.
+    for (int i = 0; i < kTries; ++i) {
+      if (::ftrylockfile(stream) != 0) {
+        ::usleep(100);
+        continue;
+      }
+      save(stream);
+      ::funlockfile(stream);
+      break;
+    }
+  }
+}
+
+}  // namespace headrace::posix::streams

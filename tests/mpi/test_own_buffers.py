@@ -1,0 +1,210 @@
+"""HEADRACE_IOBUF for a program's own files: no byte and no answer changes, whatever the end."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from conftest import absent
+from hosts import Host
+from mounting import mounted
+from running import PROGRAMS, Result, compile_c, compile_program, launch, preload, work_directory
+from running import run as start
+from test_languages import FORTRAN, PYTHON, fortran_program
+from test_program_io import files_below, io_in, run_c, tallied, used
+
+BYTES = 64
+RECORDS = 20000
+BUFFERS = [None, "*:size=4096", "*/own-*:size=64k,*calls", "*"]
+
+
+def expected(records: int = RECORDS) -> bytes:
+    return b"".join(bytes([1 + i % 250]) * BYTES for i in range(records))
+
+
+def number(word: str, result: Result) -> int:
+    found = re.search(rf"^.*\b{word} (\d+)", result.out, re.MULTILINE)
+    assert found is not None, result.explain()
+    return int(found[1])
+
+
+def run(
+    host: Host,
+    end: str,
+    buffers: str | None,
+    ranks: int = 1,
+    place: Path | None = None,
+    records: int = RECORDS,
+    **options,
+) -> tuple[Result, Path]:
+    place = place or work_directory(f"own-{host.name}-{end}")
+    program = compile_c(host, ["own_ends.c"], "own-ends")
+    given = {} if buffers is None else {"HEADRACE_IOBUF": buffers}
+    given["HEADRACE_QUIET"] = "0"
+    given["HEADRACE_RECORD"] = "0"
+    return launch(host, ranks, [program, place, records, end], True, given, **options), place
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("buffers", BUFFERS)
+@pytest.mark.parametrize("ranks", [1, 2])
+def test_every_answer_is_right(
+    host: Host, library: Path, ranks: int, buffers: str | None, seed: int
+) -> None:
+    place = work_directory(f"own-random-{host.name}")
+    program = compile_c(host, ["own_buffers.c"], "own-buffers")
+    given = {} if buffers is None else {"HEADRACE_IOBUF": buffers}
+    given["HEADRACE_RECORD"] = str(seed % 2)
+    given["HEADRACE_RECORD_FILES"] = "1"
+    result = launch(host, ranks, [program, place, seed, 12000], True, given)
+    assert result.code == 0, result.explain()
+    assert result.out.splitlines() == ["wrong 0"] * ranks, result.explain()
+
+
+ENDS = ("return", "exit", "quick", "now", "handler", "abort", "exec", "child", "job")
+CLOSED = ("raw", "range", "from", "copy")
+
+
+@pytest.mark.parametrize("end", (*ENDS, *CLOSED))
+def test_nothing_is_lost(host: Host, library: Path, end: str) -> None:
+    result, place = run(host, end, "*")
+    assert number("told", result) == 0, result.explain()
+    assert "lost" not in result.err, result.explain()
+    assert (place / "0.calls").read_bytes() == expected(), result.explain()
+    assert (place / "0.stream").read_bytes() == expected(), result.explain()
+    # 64 bytes a call, and a buffer of a MiB, or less if the node's memory is little.
+    assert number("calls", result) < RECORDS // 10, result.explain()
+
+
+def test_calls_are_fewer_only_for_files_that_are_named(host: Host, library: Path) -> None:
+    for buffers, is_named in ((None, False), ("*.other", False), ("*calls:size=64k", True)):
+        result, place = run(host, "return", buffers)
+        assert (place / "0.calls").read_bytes() == expected(), result.explain()
+        calls = number("calls", result)
+        assert (calls < RECORDS // 500) == is_named, result.explain()
+        assert is_named or calls >= RECORDS, result.explain()
+
+
+def test_reads_are_ahead(host: Host, library: Path) -> None:
+    for buffers, most in ((None, RECORDS + 10), ("*calls:size=64k", RECORDS // 500)):
+        place = work_directory(f"own-read-{host.name}")
+        (place / "0.calls").write_bytes(expected())
+        result, _ = run(host, "read", buffers, place=place)
+        assert number("right", result) == RECORDS + 1, result.explain()
+        assert number("calls", result) <= most, result.explain()
+
+
+def test_a_handler_may_write_at_any_moment(host: Host, library: Path) -> None:
+    result, place = run(host, "within", "*:size=4096", records=400_000)
+    assert number("told", result) == 0, result.explain()
+    data = (place / "0.calls").read_bytes()
+    records = [data[at : at + BYTES] for at in range(0, len(data), BYTES)]
+    assert len(records) == number("records", result), result.explain()
+    assert all(one == one[:1] * BYTES for one in records)
+    assert sum(one[0] == 251 for one in records) == number("handler", result) > 0
+    own = [one[0] for one in records if one[0] != 251]
+    assert own == [1 + i % 250 for i in range(400_000)]
+
+
+@pytest.mark.parametrize("buffers", [None, "*", "*:size=4k"])
+def test_a_limit_of_the_file_is_told(host: Host, library: Path, buffers: str | None) -> None:
+    result, place = run(host, "limit", buffers)
+    assert number("told", result) > 0, result.explain()
+    assert number("closed", result) == 1, result.explain()
+    assert (place / "0.calls").read_bytes() == expected()[: 100 * BYTES + 32]
+
+
+def test_a_full_disk_is_told(host: Host, library: Path, needs_root) -> None:
+    place = work_directory(f"own-full-{host.name}") / "mount"
+    with mounted("-t", "tmpfs", "-o", "size=256k,mode=777", "tmpfs", at=place):
+        result, _ = run(host, "full", "*calls:size=64k", place=place)
+        assert number("told", result) > 0, result.explain()
+        assert number("closed", result) == 1, result.explain()
+        found = (place / "0.calls").read_bytes()
+        assert expected().startswith(found) and len(found) >= 128 << 10
+
+
+def test_two_processes_that_write_one_file(host: Host, library: Path) -> None:
+    """The second to open it has no buffer, and a line says so."""
+    place = work_directory(f"own-shared-{host.name}")
+    (place / "0.calls").touch()
+    (place / "1.calls").hardlink_to(place / "0.calls")
+    result, _ = run(host, "return", "*calls:verbose", ranks=2, place=place)
+    told = "has no buffers (another process writes it with buffers)"
+    assert result.err.count(told) == 1, result.explain()
+    assert (place / "0.calls").read_bytes() == expected(), result.explain()
+
+
+@pytest.mark.parametrize("buffers", ["*", "*:size=4k"])
+def test_counts_are_of_the_program(host: Host, library: Path, buffers: str) -> None:
+    """As it has tallied them, not of what buffers made of its calls."""
+    directory = run_c(host, 2, "buffered", HEADRACE_IOBUF=buffers)
+    io, tally = io_in(directory), tallied(directory)
+    found = used(directory, io)
+    assert {key: found.get(key) for key in tally} == tally
+    plain = files_below(directory, io)["rank-0/plain"]["posix"]
+    assert (plain["sequential_writes"], plain["consecutive_writes"]) == (11, 10)
+    assert (plain["sequential_reads"], plain["consecutive_reads"]) == (2, 1)
+    assert plain["unaligned"] == 10 + 1
+
+
+def test_what_they_did_is_told(host: Host, library: Path) -> None:
+    result, place = run(host, "return", "*calls:size=64k:verbose,*stream:size=64k")
+    assert f"buffers of '{place}/0.calls': 1 of 65536 bytes" in result.err, result.explain()
+    assert re.search(rf"'{place}/0.calls': {RECORDS} writes became \d\d, ", result.err), (
+        result.explain()
+    )
+    assert "0.stream" not in result.err, result.explain()
+
+
+def test_a_process_without_mpi_is_left_alone(library: Path) -> None:
+    place = work_directory("own-without")
+    line = f"import os; f = os.open('{place}/x', 66); [os.write(f, b'x') for _ in range(1000)]"
+    given = preload([library]) | {"HEADRACE_IOBUF": "*:verbose", "HEADRACE_QUIET": "0"}
+    result = start(["python3", "-c", line], given)
+    assert result.code == 0 and not result.err, result.explain()
+    assert (place / "x").read_bytes() == b"x" * 1000
+
+
+@pytest.mark.parametrize(
+    ("host", "binding"), FORTRAN, ids=[f"{host.name}-{binding}" for host, binding in FORTRAN]
+)
+def test_fortran(host: Host, binding: str, library: Path) -> None:
+    host, program = fortran_program(host.name, binding, "program_io.F90")
+    trees = []
+    for buffers in ("", "*:verbose"):
+        directory = work_directory(f"own-fortran-{host.name}-{binding}")
+        given = {"HEADRACE_IOBUF": buffers, "HEADRACE_QUIET": "0"}
+        done = launch(host, 1, [program, directory], True, given)
+        assert done.code == 0 and not done.out.strip(), done.explain()
+        trees.append({one.name: one.read_bytes() for one in directory.iterdir()})
+    assert trees[0] == trees[1] and set(trees[0]) == {"unformatted", "formatted"}
+    assert re.search(r"formatted': [1-9]\d* writes became 1, ", done.err), done.explain()
+
+
+def test_streams_of_cpp(host: Host, library: Path) -> None:
+    compiler = [*host.compilers["c"], "-lstdc++"]
+    program = compile_program(compiler, ["program_io.cc"], f"program-io-cpp-{host.name}", ["-O1"])
+    directory = work_directory(f"own-cpp-{host.name}")
+    given = {"HEADRACE_IOBUF": "*:verbose", "HEADRACE_QUIET": "0"}
+    done = launch(host, 1, [program, directory], True, given)
+    assert done.code == 0 and not done.out.strip(), done.explain()
+    assert (directory / "file").read_bytes() == b"begin" + b"x" * 499_995
+    assert re.search(r"file': [1-9]\d* writes became 2, ", done.err), done.explain()
+
+
+@pytest.mark.parametrize("host", PYTHON, ids=[host.name for host in PYTHON])
+def test_python(host: Host, library: Path) -> None:
+    if host.missing:
+        absent(host.missing)
+    trees = []
+    for buffers in ("", "*own-python*:verbose"):
+        directory = work_directory(f"own-python-{host.name}")
+        line = [host.python, "-u", PROGRAMS / "program_io.py", directory]
+        given = {"HEADRACE_IOBUF": buffers, "HEADRACE_QUIET": "0"}
+        done = launch(host, 1, line, True, given)
+        assert done.code == 0, done.explain()
+        trees.append({one.name: one.read_bytes() for one in directory.iterdir() if one.is_file()})
+    assert trees[0] == trees[1]
+    assert re.search(r"binary': 10 writes became 1, ", done.err), done.explain()

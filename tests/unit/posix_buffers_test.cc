@@ -1,0 +1,231 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/magic.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "posix/buffer_choice.h"
+#include "posix/descriptor_buffer.h"
+#include "posix/functions.h"
+#include "posix/handler_lock.h"
+#include "unit/private_folder.h"
+
+namespace headrace::posix {
+namespace {
+
+constexpr std::int64_t kSize = 4096;
+
+class Buffer : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    functions();
+    name_ = folder_.path + "/file";
+    open(O_CREAT | O_RDWR);
+  }
+  void TearDown() override {
+    buffer_.end();
+    ::close(file_);
+  }
+  void open(int flags) {
+    file_ = ::open(name_.c_str(), flags, 0600);
+    FileIdentity identity;
+    ASSERT_TRUE(find_identity(file_, identity));
+    buffer_.start(file_, identity, (flags & O_ACCMODE) != O_RDONLY, kSize);
+  }
+  std::int64_t write(const std::string& text, const off64_t* offset = nullptr) {
+    const iovec part{const_cast<char*>(text.data()), text.size()};
+    return buffer_.write(offset, {&part, 1});
+  }
+  std::string read(std::size_t bytes, const off64_t* offset = nullptr) {
+    std::string into(bytes, '?');
+    const std::int64_t done =
+        buffer_.read(offset, reinterpret_cast<std::byte*>(into.data()), bytes);
+    return done < 0 ? "failed" : into.substr(0, static_cast<std::size_t>(done));
+  }
+  /// As others see it.
+  std::string content() const {
+    std::array<char, 20000> data{};
+    const int other = ::open(name_.c_str(), O_RDONLY);
+    const ssize_t bytes = ::read(other, data.data(), data.size());
+    ::close(other);
+    return {data.data(), static_cast<std::size_t>(bytes)};
+  }
+
+  record::PrivateFolder folder_;
+  std::string name_;
+  int file_ = -1;
+  DescriptorBuffer buffer_;
+};
+
+TEST_F(Buffer, HoldsBackUntilTheBlockIsFull) {
+  EXPECT_EQ(write("first"), 5);
+  EXPECT_EQ(write("second"), 6);
+  EXPECT_EQ(content(), "");
+  EXPECT_EQ(buffer_.held(), 11);
+  EXPECT_EQ(buffer_.flush(), 0);
+  EXPECT_EQ(content(), "firstsecond");
+  const std::string more(kSize - 12, 'x');
+  EXPECT_EQ(write(more), kSize - 12);
+  EXPECT_EQ(write("abc"), 3);  // one in this block of the file, two in the next
+  EXPECT_EQ(content(), "firstsecond" + more + "a");
+  EXPECT_EQ(buffer_.leave(), 0);
+  EXPECT_EQ(content(), "firstsecond" + more + "abc");
+  EXPECT_EQ(::lseek(file_, 0, SEEK_CUR), kSize + 2);
+  EXPECT_EQ(buffer_.moves[1], 3);
+}
+
+TEST_F(Buffer, WritesNoNeighbours) {
+  const off64_t far = 100;
+  EXPECT_EQ(write("aa"), 2);
+  EXPECT_EQ(write("bb", &far), 2);  // the first is written before
+  EXPECT_EQ(content(), "aa");
+  EXPECT_EQ(::pwrite(file_, "other", 5, 50), 5);
+  EXPECT_EQ(buffer_.flush(), 0);
+  const std::string now = content();
+  EXPECT_EQ(now.size(), 102U);
+  EXPECT_EQ(now.substr(50, 5), "other");
+  EXPECT_EQ(now.substr(100), "bb");
+}
+
+TEST_F(Buffer, ReadsAheadOnlyOfSequentialReaders) {
+  ASSERT_EQ(::pwrite(file_, "0123456789", 10, 0), 10);
+  EXPECT_EQ(read(2), "01");
+  EXPECT_EQ(::pwrite(file_, "abcdefghij", 10, 0), 10);
+  EXPECT_EQ(read(2), "cd");  // and all behind it
+  EXPECT_EQ(::pwrite(file_, "0123456789", 10, 0), 10);
+  EXPECT_EQ(read(2), "ef");
+  const off64_t again = 4;
+  EXPECT_EQ(read(2, &again), "45");  // who reads once more sees what is there
+  EXPECT_EQ(read(9), "6789");
+  EXPECT_EQ(read(9), "");
+  ASSERT_EQ(::pwrite(file_, "more", 4, 10), 4);
+  EXPECT_EQ(read(9), "more");  // the end is no end for good
+}
+
+TEST_F(Buffer, ReadsWhatItHoldsBack) {
+  EXPECT_EQ(write("text"), 4);
+  EXPECT_EQ(buffer_.seek(-3, SEEK_CUR), 1);
+  EXPECT_EQ(read(10), "ext");
+  EXPECT_EQ(buffer_.seek(0, SEEK_END), 4);
+  EXPECT_EQ(buffer_.seek(-1, SEEK_SET), -EINVAL);
+  EXPECT_EQ(buffer_.seek(-5, SEEK_CUR), -EINVAL);
+  EXPECT_EQ(buffer_.position(), 4);
+}
+
+TEST_F(Buffer, KeepsWhatCannotBeWritten) {
+  const rlimit limit{8, RLIM_INFINITY}, none{RLIM_INFINITY, RLIM_INFINITY};
+  std::signal(SIGXFSZ, SIG_IGN);
+  EXPECT_EQ(write("0123456789"), 10);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  EXPECT_EQ(buffer_.flush(), EFBIG);
+  EXPECT_EQ(buffer_.held(), 2);
+  EXPECT_EQ(write("ab"), 2);
+  const std::string block(kSize, 'x');
+  EXPECT_EQ(write(block), -EFBIG);  // of which nothing is taken
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
+  EXPECT_EQ(buffer_.flush(), 0);
+  EXPECT_EQ(content(), "0123456789ab");
+  EXPECT_EQ(buffer_.position(), 12);
+}
+
+TEST_F(Buffer, LeavesOtherFilesAlone) {
+  EXPECT_EQ(write("text"), 4);
+  const int other = ::open((folder_.path + "/other").c_str(), O_CREAT | O_RDWR, 0600);
+  ASSERT_EQ(::dup2(other, file_), file_);
+  EXPECT_FALSE(buffer_.is_intact());
+  EXPECT_EQ(buffer_.flush(), EBADF);
+  EXPECT_EQ(buffer_.leave(), EBADF);
+  EXPECT_EQ(::lseek(other, 0, SEEK_END), 0);
+  ::close(other);
+}
+
+TEST_F(Buffer, AHandlerWritesBehindWhatItInterrupts) {
+  EXPECT_EQ(write("held"), 4);
+  const iovec part{const_cast<char*>("handler"), 7};
+  EXPECT_EQ(buffer_.write_past(nullptr, {&part, 1}), 7);
+  EXPECT_EQ(content(), "heldhandler");
+  EXPECT_EQ(write("on"), 2);
+  EXPECT_EQ(buffer_.flush(), 0);
+  EXPECT_EQ(content(), "heldhandleron");
+}
+
+[[gnu::noinline]] bool take_deeper(HandlerLock& lock) {
+  std::array<volatile char, 256> frame{};
+  const bool is_taken = lock.take();
+  return is_taken || frame[0] != 0;
+}
+
+TEST(Lock, TellsWhoHasItAlready) {
+  HandlerLock lock;
+  ASSERT_TRUE(lock.take());
+  EXPECT_FALSE(take_deeper(lock));
+  lock.give_back();
+  ASSERT_TRUE(take_deeper(lock));  // and is left for good, as by siglongjmp
+  EXPECT_TRUE(lock.take());
+  bool other = false;
+  std::thread thread([&] { other = lock.take(); });
+  lock.give_back();
+  thread.join();
+  EXPECT_TRUE(other);
+}
+
+TEST(Choice, OnlyFilesOfOneProcess) {
+  const OpenFacts good{O_WRONLY | O_CREAT, S_IFREG, 0xef53, Others::none};
+  EXPECT_FALSE(obstacle_of(good));
+  const auto with = [&](auto member, auto value) {
+    OpenFacts facts = good;
+    facts.*member = value;
+    return obstacle_of(facts);
+  };
+  EXPECT_TRUE(with(&OpenFacts::mode, mode_t{S_IFIFO}).is_silent);
+  EXPECT_TRUE(with(&OpenFacts::mode, mode_t{S_IFCHR}).is_silent);
+  EXPECT_TRUE(with(&OpenFacts::file_system, long{PROC_SUPER_MAGIC}).is_silent);
+  EXPECT_TRUE(with(&OpenFacts::file_system, long{SYSFS_MAGIC}).is_silent);
+  EXPECT_TRUE(with(&OpenFacts::flags, O_WRONLY | O_APPEND));
+  EXPECT_TRUE(with(&OpenFacts::flags, O_RDWR | O_DIRECT));
+  EXPECT_TRUE(with(&OpenFacts::flags, O_WRONLY | O_SYNC));
+  EXPECT_TRUE(with(&OpenFacts::flags, O_WRONLY | O_DSYNC));
+  for (const Others others : {Others::in_process, Others::in_node, Others::unknown}) {
+    EXPECT_TRUE(with(&OpenFacts::others, others));
+  }
+}
+
+TEST(Claim, IsOfOneAtATime) {
+  const FileIdentity file{static_cast<std::uint64_t>(::getpid()), 7};
+  EXPECT_EQ(find_in_node(file, nullptr), Others::none);
+  {
+    HeldDescriptor claim, second;
+    EXPECT_EQ(find_in_node(file, &claim), Others::none);
+    ASSERT_TRUE(claim);
+    EXPECT_EQ(find_in_node(file, &second), Others::in_node);
+    EXPECT_EQ(find_in_node(file, nullptr), Others::in_node);
+    EXPECT_FALSE(second);
+  }
+  EXPECT_EQ(find_in_node(file, nullptr), Others::none);
+}
+
+TEST(Claim, FindsOtherDescriptors) {
+  const record::PrivateFolder folder;
+  const std::string name = folder.path + "/file";
+  const int first = ::open(name.c_str(), O_CREAT | O_RDONLY, 0600);
+  FileIdentity file;
+  ASSERT_TRUE(find_identity(first, file));
+  EXPECT_EQ(find_in_process(first, file, true), Others::none);
+  const int second = ::open(name.c_str(), O_RDONLY);
+  EXPECT_EQ(find_in_process(first, file, false), Others::none);
+  EXPECT_EQ(find_in_process(first, file, true), Others::in_process);
+  const int third = ::open(name.c_str(), O_WRONLY);
+  EXPECT_EQ(find_in_process(first, file, false), Others::in_process);
+  for (const int one : {first, second, third}) ::close(one);
+}
+
+}  // namespace
+}  // namespace headrace::posix
