@@ -13,6 +13,7 @@
 #include "posix/buffer_slot.h"
 #include "posix/descriptor_buffer.h"
 #include "posix/descriptor_buffers.h"
+#include "posix/descriptors.h"
 #include "posix/file_name.h"
 #include "posix/functions.h"
 
@@ -128,7 +129,8 @@ void remember_place(std::FILE* stream) noexcept {
 
 void save_all() noexcept {
   constexpr int kTries = 1000;
-  if (!buffers::are_wanted()) return;
+  // A forked child has a copy of what its parent will write.
+  if (!buffers::are_wanted() || !may_be_own_process()) return;
   const KeptErrno kept;
   const NoCancellation uncancelled;
   for (Entry& one : entries) {

@@ -62,7 +62,7 @@ def test_every_answer_is_right(
     assert result.out.splitlines() == ["wrong 0"] * ranks, result.explain()
 
 
-ENDS = ("return", "exit", "quick", "now", "handler", "abort", "exec", "child", "job")
+ENDS = ("return", "exit", "quick", "now", "handler", "abort", "exec", "child", "stale", "job")
 CLOSED = ("raw", "range", "from", "copy")
 
 

@@ -10,6 +10,7 @@
 //   return, exit, quick, now, handler, abort, exec, child, job     how the process ends: by return,
 //        exit, quick_exit, _exit, _exit in a signal's handler, abort, exec, exit after a child's
 //        _exit, MPI_Abort
+//   stale      exit, after the _exit of a child whose copy of the stream's buffer is old by then
 //   raw, range, from, copy                        how the descriptor is closed: by syscall(close),
 //        close_range, closefrom, dup2; then the process ends by exit
 //   within     a handler writes to the descriptor while the program does: prints "records N", of
@@ -136,6 +137,28 @@ static void fill_up(int is_limited) {
   printf("told %lld closed %d\n", told, fcntl(descriptor, F_GETFD) == -1 && errno == EBADF);
 }
 
+/// What the child has a copy of was to come to the file's begin, where other bytes are meanwhile.
+static void leave_stale_child(void) {
+  unsigned char record[bytes] = {0};
+  int ends[2], status;
+  char word = 0;
+  told += fflush(stream) != 0 || pipe(ends) != 0;
+  rewind(stream);
+  fwrite(record, bytes, 1, stream);
+  const pid_t child = fork();
+  if (child == 0) {
+    close(ends[1]);
+    _exit(read(ends[0], &word, 1) != 0);
+  }
+  rewind(stream);
+  fill(record, 0);
+  fwrite(record, bytes, 1, stream);
+  rewind(stream);
+  close(ends[1]);
+  waitpid(child, &status, 0);
+  exit(0);
+}
+
 static void end(const char* how, char** words) {
   int status;
   if (!strcmp(how, "exit")) exit(0);
@@ -155,6 +178,7 @@ static void end(const char* how, char** words) {
     waitpid(child, &status, 0);
     exit(0);
   }
+  if (!strcmp(how, "stale")) leave_stale_child();
   if (!strcmp(how, "raw")) syscall(SYS_close, descriptor);
   if (!strcmp(how, "range")) close_range((unsigned)descriptor, (unsigned)descriptor, 0);
   if (!strcmp(how, "from")) {
