@@ -9,7 +9,9 @@
 namespace headrace::record {
 namespace {
 
-constexpr std::uint64_t kAtATime = 16;                         // calls
+// Calls that are judged at a time: what is read then is still changed by its owner, so each time
+// costs both a trip of some lines of memory.
+constexpr std::uint64_t kAtATime = 64;
 constexpr std::int64_t kAtLeastEvery = std::int64_t{1} << 29;  // ticks
 constexpr int kMostSearches = 64;
 constexpr int kLastAttempts = 20;
@@ -62,10 +64,7 @@ int CollectiveWaits::open(std::uint32_t thread, std::uint64_t id,
     if (entries_.size() < members.size()) entries_.resize(members.size());
     const std::size_t place = take_place();
     if (place == communicators_.size()) return kNoLog;
-    EntryLog& log = logs_.logs[place];
-    log.id.store(0, std::memory_order_relaxed);
-    log.calls.store(0, std::memory_order_release);
-    log.id.store(id, std::memory_order_release);
+    logs_.logs[place].begin(id);
     communicators_[place] = std::move(made);
     return static_cast<int>(place);
   } catch (const std::bad_alloc&) {
@@ -93,8 +92,7 @@ void CollectiveWaits::add(int log, std::uint32_t thread, const MetCall& call,
   const std::uint64_t number = communicator.calls++;
   communicator.pending[number % EntryLog::kKept] = {call, &row};
   logs_.logs[static_cast<std::size_t>(log)].add({call.begin, number, call.mark});
-  if (communicator.calls - communicator.judged >= kAtATime ||
-      call.end - communicator.judged_at > kAtLeastEvery) {
+  if (communicator.calls % kAtATime == 0 || call.end - communicator.judged_at > kAtLeastEvery) {
     communicator.judged_at = call.end;
     judge(communicator, false);
   }
@@ -110,9 +108,10 @@ void CollectiveWaits::find_logs(Communicator& communicator) {
     const EntryLogs* const theirs = images_.entry_logs(communicator.members[i]);
     if (theirs != nullptr) communicator.logs[i] = find_log(*theirs, communicator.id);
     if (communicator.logs[i] == nullptr) communicator.has_all_logs = false;
-  }
-  if (!communicator.has_all_logs && ++communicator.searches == kMostSearches) {
-    communicator.is_followed = false;
+    if (theirs == nullptr && ++communicator.searches == kMostSearches) {
+      communicator.is_followed = false;
+      return;
+    }
   }
 }
 
@@ -122,9 +121,11 @@ bool CollectiveWaits::judge_next(Communicator& communicator, bool gives_up) {
   const Pending& next = communicator.pending[number % EntryLog::kKept];
   for (std::size_t i = 0; i < communicator.members.size(); ++i) {
     const EntryLog* const log = communicator.logs[i];
-    entries_[i] = log != nullptr && log->id.load(std::memory_order_acquire) == communicator.id
-                      ? log->find(number)
-                      : std::nullopt;
+    entries_[i] = log != nullptr ? log->find(number) : std::nullopt;
+    // It may be another communicator's by now.
+    if (log != nullptr && log->id.load(std::memory_order_acquire) != communicator.id) {
+      entries_[i] = std::nullopt;
+    }
     if (entries_[i] && !entries_[i]->has_mark(next.call.mark)) {  // the ranks do not count alike
       communicator.is_followed = false;
       return false;
@@ -136,8 +137,8 @@ bool CollectiveWaits::judge_next(Communicator& communicator, bool gives_up) {
   if (!found && !gives_up) return false;
   communicator.judged += 1;
   if (!found) return true;
-  tables_.count(thread_.number(), *next.row, next.call.end - next.call.begin, *found);
-  if (found->awaited >= 0) {
+  const std::int64_t took = next.call.end - next.call.begin;
+  if (tables_.count(thread_.number(), *next.row, took, *found) && found->awaited >= 0) {
     tables_.count_awaited(communicator.members[static_cast<std::size_t>(found->awaited)],
                           Awaited::meeting, found->least);
   }
@@ -149,7 +150,7 @@ void CollectiveWaits::judge(Communicator& communicator, bool gives_up) noexcept 
   try {
     find_logs(communicator);
     while (communicator.is_followed && communicator.judged < communicator.calls) {
-      const bool is_old = communicator.calls - communicator.judged + kAtATime > EntryLog::kKept;
+      const bool is_old = communicator.calls - communicator.judged + 2 * kAtATime > EntryLog::kKept;
       if (!judge_next(communicator, gives_up || is_old)) return;
     }
   } catch (const std::bad_alloc&) {
@@ -163,7 +164,8 @@ void CollectiveWaits::finish() noexcept {
     bool has_all = true;
     for (const auto& one : communicators_) {
       if (one == nullptr) continue;
-      judge(*one, attempt + 1 == kLastAttempts);
+      // Who has no log by now has made no call.
+      judge(*one, attempt + 1 == kLastAttempts || (attempt > 0 && !one->has_all_logs));
       has_all = has_all && (!one->is_followed || one->judged == one->calls);
     }
     if (has_all) return;

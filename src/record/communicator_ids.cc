@@ -3,6 +3,7 @@
 namespace headrace::record {
 namespace {
 
+constexpr std::uint32_t kFirstThread = 0;  // that called MPI
 constexpr std::size_t kMostSets = 4096;
 
 /// FNV-1a.
@@ -26,9 +27,9 @@ std::uint64_t CommunicatorIds::world(std::span<const std::int32_t> members) noex
 
 /// Counts from 1, so that a copy of MPI_COMM_WORLD is not taken for it.
 std::uint64_t CommunicatorIds::made(std::uint32_t thread, std::span<const std::int32_t> members) {
-  is_over_ = is_over_ || !thread_.is(thread);
+  if (thread != kFirstThread) return 0;
   const std::uint64_t hash = hash_of(members);
-  if (is_over_ || (made_.size() >= kMostSets && !made_.contains(hash))) return 0;
+  if (made_.size() >= kMostSets && !made_.contains(hash)) return 0;
   return id_of(hash, ++made_[hash]);
 }
 

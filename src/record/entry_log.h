@@ -12,10 +12,12 @@ namespace headrace::record {
 
 /// One entry in one word, so that a reader finds all of it or nothing: its time in units of 16
 /// ticks (44 bits, which wrap around after a day or more), the call's number on the communicator
-/// (10 bits), and a mark of the procedure and its root (10 bits), by which calls that are not the
-/// same one are told apart.
+/// (10 bits), and a mark of the procedure and its root (10 bits, not all 0), by which calls that
+/// are not the same one are told apart.
 class Entry {
  public:
+  static constexpr std::int64_t kTicks = 16;  ///< to which times are kept
+
   Entry() = default;
   explicit Entry(std::uint64_t word) : word_(word) {}
   Entry(std::int64_t ticks, std::uint64_t number, std::uint32_t mark)
@@ -39,7 +41,7 @@ class Entry {
 
 /// Those of one rank on one communicator. Only the rank writes it.
 struct EntryLog {
-  static constexpr std::size_t kKept = 64;
+  static constexpr std::size_t kKept = 256;
 
   std::atomic<std::uint64_t> id;     ///< the communicator's, the same on all its ranks; 0: none
   std::atomic<std::uint64_t> calls;  ///< that have ended, or end
@@ -52,13 +54,25 @@ struct EntryLog {
     entries[number % kKept].store(entry.word(), std::memory_order_release);
   }
 
+  /// Before it is a communicator's.
+  void begin(std::uint64_t new_id) noexcept {
+    id.store(0, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    for (auto& entry : entries) entry.store(0, std::memory_order_relaxed);
+    calls.store(0, std::memory_order_relaxed);
+    id.store(new_id, std::memory_order_release);
+  }
+
   /// The entry of a call; nothing if the rank has not come to the call's end, or if later calls
   /// have taken its place.
   std::optional<Entry> find(std::uint64_t number) const noexcept {
-    const Entry found(entries[number % kKept].load(std::memory_order_acquire));
-    const std::uint64_t now = calls.load(std::memory_order_relaxed);
-    if (!found.is_number(number) || now <= number || now - number > kKept) return std::nullopt;
-    return found;
+    const std::atomic<std::uint64_t>& place = entries[number % kKept];
+    const Entry found(place.load(std::memory_order_acquire));
+    const std::uint64_t now = calls.load(std::memory_order_acquire);
+    const bool is_there = found.word() != 0 && found.is_number(number) && now > number &&
+                          now - number <= kKept &&
+                          place.load(std::memory_order_relaxed) == found.word();
+    return is_there ? std::optional(found) : std::nullopt;
   }
 };
 
@@ -68,6 +82,6 @@ struct EntryLogs {
   std::array<EntryLog, kMost> logs;
 };
 
-static_assert(sizeof(EntryLog) == 576);
+static_assert(sizeof(EntryLog) == 2112);
 
 }  // namespace headrace::record

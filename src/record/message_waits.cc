@@ -17,6 +17,7 @@ constexpr std::int64_t kShort = 8192;    // ticks
 constexpr int kLastAttempts = 20;
 constexpr timespec kBetweenAttempts{0, 100'000};
 constexpr std::size_t kMostCommunicators = 4096;
+constexpr std::size_t kMostPosted = 1024;
 
 /// The log of a rank; null if there is none.
 const MessageLog* log_of(const std::array<MessageLog, MessageLogs::kMost>& logs,
@@ -58,10 +59,20 @@ std::unique_ptr<MessageWaits> MessageWaits::make(ImageFile& image, std::int32_t 
 
 void MessageWaits::know(std::uint64_t id, std::vector<std::int32_t> members) noexcept {
   try {
+    const std::lock_guard lock(members_mutex_);
     if (members_.size() < kMostCommunicators) members_[id] = std::move(members);
   } catch (const std::bad_alloc&) {
     stop();
   }
+}
+
+/// -1 if it is not known.
+std::int64_t MessageWaits::rank_of(std::uint64_t communicator, int member) {
+  const std::lock_guard lock(members_mutex_);
+  const auto members = members_.find(communicator);
+  if (members == members_.end() || member < 0) return -1;
+  const auto place = static_cast<std::size_t>(member);
+  return place < members->second.size() ? members->second[place] : -1;
 }
 
 bool MessageWaits::follows(std::uint32_t thread) noexcept {
@@ -94,7 +105,7 @@ void MessageWaits::note(const Message& message) {
 }
 
 void MessageWaits::sent(std::uint32_t thread, std::uint64_t communicator, std::int64_t to, int tag,
-                        std::int64_t begin, bool blocks) noexcept {
+                        std::int64_t begin, Sending how) noexcept {
   if (!follows(thread)) return;
   try {
     Peer* const peer = communicator == 0 ? nullptr : peer_of(to);
@@ -105,31 +116,69 @@ void MessageWaits::sent(std::uint32_t thread, std::uint64_t communicator, std::i
       if (peer->sent == nullptr) peer->sent = take_log(logs_.sent, peer->rank);
       if (peer->sent != nullptr) peer->sent->add(key, begin);
     }
-    if (blocks) note({peer, key, begin, true});
+    if (how != Sending::by_itself) note({peer, key, begin, true, how == Sending::surely});
   } catch (const std::bad_alloc&) {
     stop();
   }
 }
 
-void MessageWaits::received(std::uint32_t thread, std::uint64_t communicator, int from, int tag,
-                            std::int64_t posted) noexcept {
+std::uint64_t MessageWaits::posted(std::uint32_t thread, const Envelope& wanted) noexcept {
+  if (wanted.communicator == 0 || !follows(thread)) return 0;
+  try {
+    if (posted_.size() < kMostPosted) {
+      posted_.push_back({++last_posted_, wanted});
+      return last_posted_;
+    }
+  } catch (const std::bad_alloc&) {
+    // As if there were too many.
+  }
+  stop();
+  return 0;
+}
+
+/// Takes a receive that is complete from those that are posted. False if an earlier one could have
+/// taken its message.
+bool MessageWaits::forget_posted(const Envelope& envelope, std::uint64_t number) {
+  const auto could_take = [&](const Envelope& wanted) {
+    return wanted.communicator == envelope.communicator &&
+           (wanted.from < 0 || wanted.from == envelope.from) &&
+           (wanted.tag < 0 || wanted.tag == envelope.tag);
+  };
+  for (auto each = posted_.begin(); each != posted_.end(); ++each) {
+    if (each->number == number) {
+      posted_.erase(each);
+      return true;
+    }
+    if (could_take(each->wanted)) return false;
+  }
+  return number == 0;
+}
+
+void MessageWaits::received(std::uint32_t thread, const Envelope& envelope, std::int64_t ticks,
+                            std::uint64_t number) noexcept {
   if (!follows(thread)) return;
   try {
-    const auto members = members_.find(communicator);
-    const bool is_known = members != members_.end() && from >= 0 &&
-                          static_cast<std::size_t>(from) < members->second.size();
-    if (!is_known) return note({nullptr, 0, posted, false});
-    Peer* const peer = peer_of(members->second[static_cast<std::size_t>(from)]);
-    if (peer == nullptr) return note({nullptr, 0, posted, false});
-    const std::uint64_t key =
-        counts_.next(MessageCounts::Way::received, peer->rank, communicator, tag);
-    if (key == 0) return stop();
-    if (peer->posted == nullptr) peer->posted = take_log(logs_.posted, peer->rank);
-    if (peer->posted != nullptr) peer->posted->add(key, posted);
-    note({peer, key, posted, false});
+    Peer* peer = nullptr;
+    std::uint64_t key = 0;
+    if (envelope.communicator != 0) {
+      if (!forget_posted(envelope, number)) return stop();
+      peer = peer_of(rank_of(envelope.communicator, envelope.from));
+    }
+    if (peer != nullptr) {
+      key = counts_.next(MessageCounts::Way::received, peer->rank, envelope.communicator,
+                         envelope.tag);
+      if (key == 0) return stop();
+      if (peer->posted == nullptr) peer->posted = take_log(logs_.posted, peer->rank);
+      if (peer->posted != nullptr) peer->posted->add(key, ticks);
+    }
+    note({peer, key, ticks, false, true});
   } catch (const std::bad_alloc&) {
     stop();
   }
+}
+
+void MessageWaits::note_unknown(std::uint32_t thread) noexcept {
+  if (follows(thread)) (*calls_)[begun_ % kPending].is_unknown = true;
 }
 
 void MessageWaits::end_call(std::uint32_t thread, const Row& row, std::int64_t begin,
@@ -189,41 +238,53 @@ std::optional<std::int64_t> MessageWaits::find(const Message& message) {
 /// False if it is not known yet.
 bool MessageWaits::judge_call(Call& call, bool gives_up) {
   const std::int64_t took = call.end - call.begin;
-  WaitBounds wait{call.needs == Needs::one ? took : 0, 0, -1};
-  Awaited kind = Awaited::sender;
+  Judged judged{{call.needs == Needs::one ? took : 0, 0, -1}, Awaited::sender, 0, 0};
   bool is_open = call.is_unknown;
-  std::int64_t matched = 0;
-  std::int64_t early = 0;
   for (std::size_t i = 0; i < call.count; ++i) {
-    Message& message = call.messages[i];
+    const Message& message = call.messages[i];
     const std::optional<std::int64_t> when = find(message);
     if (!when && !gives_up && message.peer->searches < kMostSearches) return false;
-    if (!when) {
+    if (when) {
+      add_message(judged, call, message, *when);
+    } else {
       is_open = true;
-      continue;
     }
-    // A call that ended before the receive was posted did not wait for it.
-    const bool can_be = !message.is_sent || *when <= call.end;
-    const std::int64_t late = can_be ? std::clamp<std::int64_t>(*when - call.begin, 0, took) : 0;
-    // Of a sender and a receiver that came at once, the receive surely waited for the sender.
-    const bool is_better = call.needs == Needs::one ? late < wait.least
-                                                    : late + (message.is_sent ? 0 : 1) > wait.least;
-    if (is_better || wait.awaited < 0) {
-      wait.least = late;
-      wait.awaited = message.peer->rank;
-      kind = message.is_sent ? Awaited::receiver : Awaited::sender;
-    }
-    matched += message.is_sent ? 0 : 1;
-    early += !message.is_sent && *when < message.posted ? 1 : 0;
   }
-  image_.header().matched += matched;
-  image_.header().early += early;
+  if (call.row->procedure == kNone) return true;  // recording was off
+  image_.header().matched += judged.matched;
+  image_.header().early += judged.early;
   if (call.needs == Needs::nothing) return true;
-  if (is_open && (call.needs == Needs::one || wait.awaited < 0)) wait.least = 0;
-  wait.most = is_open ? took : wait.least;
-  tables_.count(thread_.number(), *call.row, took, wait);
-  if (wait.least > 0) tables_.count_awaited(wait.awaited, kind, wait.least);
+  WaitBounds& wait = judged.wait;
+  if (wait.awaited < 0 || (is_open && call.needs == Needs::one)) wait.least = 0;
+  wait.most = is_open ? took : std::max(wait.most, wait.least);
+  if (tables_.count(thread_.number(), *call.row, took, wait) && wait.least > 0) {
+    tables_.count_awaited(wait.awaited, judged.kind, wait.least);
+  }
   return true;
+}
+
+/// `when`: the other rank began to send, or posted the receive. A call that ended before the
+/// receive was posted did not wait for it.
+void MessageWaits::add_message(Judged& judged, const Call& call, const Message& message,
+                               std::int64_t when) {
+  const std::int64_t took = call.end - call.begin;
+  const bool can_be = !message.is_sent || when <= call.end;
+  const std::int64_t late = can_be ? std::clamp<std::int64_t>(when - call.begin, 0, took) : 0;
+  WaitBounds& wait = judged.wait;
+  if (!message.is_sent) {
+    judged.matched += 1;
+    judged.early += when < message.posted ? 1 : 0;
+  }
+  if (!message.is_sure) {
+    wait.most = std::max(wait.most, late);
+    return;
+  }
+  const bool is_better = call.needs == Needs::one ? late < wait.least : late > wait.least;
+  if (is_better || wait.awaited < 0) {
+    wait.least = late;
+    wait.awaited = message.peer->rank;
+    judged.kind = message.is_sent ? Awaited::receiver : Awaited::sender;
+  }
 }
 
 /// A call whose place is needed soon is given up.

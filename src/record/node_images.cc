@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/no_cancellation.h"
 
@@ -59,9 +60,13 @@ const MessageLogs* NodeImages::message_logs(std::int32_t rank) {
 /// ranks read lies at its front: it is taken first.
 NodeImages::Part NodeImages::map(std::int32_t rank) const {
   const NoCancellation uncancelled;
+  const int error_before = errno;
   const std::string path = directory_ + "/rank-" + std::to_string(rank);
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (descriptor < 0) return {};
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (descriptor < 0) {
+    errno = error_before;
+    return {};
+  }
   struct stat status{};
   ImageHeader header{};
   Part part;
@@ -74,6 +79,7 @@ NodeImages::Part NodeImages::map(std::int32_t rank) const {
     if (memory != MAP_FAILED) part = {static_cast<const std::byte*>(memory), size};
   }
   close(descriptor);
+  errno = error_before;
   return part;
 }
 

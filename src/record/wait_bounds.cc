@@ -33,10 +33,12 @@ std::optional<WaitBounds> wait_of(const MetCall& call, int own,
       found.most = took;
       continue;
     }
-    const std::int64_t after = std::min(entry->ticks_after(call.begin), took);
-    found.most = std::max(found.most, after);
-    if (is_needed && after > found.least) {
-      found.least = after;
+    // Who entered later than the call ended was not needed, whatever the operation's name says: it
+    // gave nothing, such as 0 elements.
+    const std::int64_t after = entry->ticks_after(call.begin);
+    found.most = std::max(found.most, std::min(after, took));
+    if (is_needed && after <= took + Entry::kTicks && after > found.least) {
+      found.least = std::min(after, took);
       found.awaited = other;
     }
   }

@@ -9,14 +9,14 @@ constexpr std::uint32_t kItemsAtATime = 16;
 
 }  // namespace
 
-void WaitTables::count(std::uint32_t thread, const Row& row, std::int64_t ticks,
+bool WaitTables::count(std::uint32_t thread, const Row& row, std::int64_t ticks,
                        const WaitBounds& wait) {
-  if (row.procedure == kNone) return;  // recording was off
+  if (row.procedure == kNone) return false;
   if (&row != last_row_) {
     WaitItem*& item = by_row_[&row];
     if (item == nullptr) {
       item = take_item<WaitItem>(image_, items_, ExtentKind::waits, thread, kItemsAtATime);
-      if (item == nullptr) return;
+      if (item == nullptr) return false;
       new (item) WaitItem{row.procedure, row.path, row.communicator, row.region, 0, 0, 0, 0};
       publish(items_);
     }
@@ -27,6 +27,7 @@ void WaitTables::count(std::uint32_t thread, const Row& row, std::int64_t ticks,
   last_item_->least += wait.least;
   last_item_->most += wait.most;
   last_item_->calls += 1;
+  return true;
 }
 
 void WaitTables::count_awaited(std::int32_t rank, Awaited kind, std::int64_t ticks) {

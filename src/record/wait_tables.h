@@ -15,8 +15,9 @@ class WaitTables {
  public:
   explicit WaitTables(ImageFile& image) : image_(image) {}
 
-  /// A call that took `ticks`, recorded in `row` by a thread.
-  void count(std::uint32_t thread, const Row& row, std::int64_t ticks, const WaitBounds& wait);
+  /// A call that took `ticks`, recorded in `row` by a thread. False if recording was off then, or
+  /// without room.
+  bool count(std::uint32_t thread, const Row& row, std::int64_t ticks, const WaitBounds& wait);
   /// `rank`: in MPI_COMM_WORLD.
   void count_awaited(std::int32_t rank, Awaited kind, std::int64_t ticks);
 

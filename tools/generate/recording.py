@@ -9,6 +9,7 @@ from tools.generate.rendering import SpecError
 from tools.generate.standard import Binding
 
 OTHER = "other"
+MOST_MEETINGS = 30
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,13 @@ class Recorded:
         return self.name.endswith("_init")
 
     @property
+    def sending(self) -> str:
+        """How it waits for the receiver, if it blocks: a value of MessageWaits::Sending."""
+        if self.name == "MPI_Ssend":
+            return "surely"
+        return "by_itself" if self.name in ("MPI_Bsend", "MPI_Rsend") else "maybe"
+
+    @property
     def is_message(self) -> bool:
         """Whether it sends or receives a message that others of its kind follow in order."""
         return self.call_class == "point_to_point" and not self.name.startswith("MPI_P")
@@ -59,6 +67,10 @@ class Recording:
         self.meetings = [
             (name, kind) for kind, procedures in spec["meetings"].items() for name in procedures
         ]
+        if len(self.meetings) > MOST_MEETINGS:
+            raise SpecError(
+                "spec/mpi.toml: flavour/recorded_waits.cc tells fewer [record.meetings] apart"
+            )
 
     def of(self, binding: Binding) -> Recorded:
         name = binding.procedure.removesuffix("_c")

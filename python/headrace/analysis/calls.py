@@ -149,8 +149,10 @@ def _add_node(totals: Totals, node: Node, matched: set[str]) -> None:
 def _add_waits(
     totals: Totals, node: Node, matched: set[str], paths: Sequence[int], shapes: Sequence[Shape]
 ) -> None:
-    columns = ("rank", "procedure", "path", "communicator", "calls", "time", "least", "most")
-    for rank, name, path, communicator, calls, time, least, most in node["waits"].rows(*columns):
+    columns = ("rank", "procedure", "path", "communicator", "calls", "time", "most", "least")
+    for rank, name, path, communicator, calls, time, most, least in node["waits"].rows(*columns):
+        most = min(most, time)
+        least = min(least, most)
         procedure = node.text(name) or "?"
         if procedure not in matched:
             known = totals.messages[procedure][rank]

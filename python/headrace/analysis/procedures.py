@@ -35,5 +35,12 @@ STANDARD_SENDS = {
 }
 
 
+# Point-to-point calls that may wait for another rank.
+WAITING = {
+    *("MPI_Send", "MPI_Ssend", "MPI_Sendrecv", "MPI_Sendrecv_replace", "MPI_Recv", "MPI_Mrecv"),
+    *("MPI_Wait", "MPI_Waitall", "MPI_Waitany", "MPI_Waitsome", "MPI_Probe", "MPI_Mprobe"),
+}
+
+
 def only_receives(procedure: str) -> bool:
     return procedure in _ONLY_RECEIVE or procedure.startswith(_ONLY_RECEIVE_PREFIXES)

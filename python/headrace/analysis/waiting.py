@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from headrace.analysis.calls import NO_SHAPE, RankTime, Shape, Totals
 from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
-from headrace.analysis.procedures import SYNCHRONISING
+from headrace.analysis.procedures import SYNCHRONISING, WAITING
 from headrace.record.tables import Record
 
 INTRACOMMUNICATOR = 0
@@ -95,15 +95,18 @@ def _messages(record: Record, totals: Totals, procedures: dict[str, Wait]) -> Me
     if not totals.messages:
         return None
     total = Wait()
-    for name, by_rank in totals.messages.items():
-        known = sum(one.time for one in by_rank.values())
-        rest = max(0, totals.procedures[name].time - known)
+    for name in WAITING & set(totals.procedures):
+        by_rank = totals.messages.get(name, {})
+        time = totals.procedures[name].time
+        rest = max(0, time - sum(one.time for one in by_rank.values()))
         least = sum(one.least for one in by_rank.values())
         most = sum(one.most for one in by_rank.values())
-        procedures[name] = Wait(least, most + rest)
+        procedures[name] = Wait(min(least, time), min(most + rest, time))
         total += procedures[name]
-    counts = [row for node in record.nodes for row in node["ranks"].rows("matched", "early")]
-    return Messages(total, *(sum(column) for column in zip(*counts, strict=True)))
+    ranks = [node["ranks"] for node in record.nodes]
+    return Messages(
+        total, sum(sum(one["matched"]) for one in ranks), sum(sum(one["early"]) for one in ranks)
+    )
 
 
 def _most(one: RankTime, floor: int) -> int:
@@ -181,8 +184,9 @@ def most_by_rank(totals: Totals) -> PerRank:
         for rank, one in by_rank.items():
             found[procedure][rank] -= one.time - _most(one, floor)
     for procedure, known in totals.messages.items():
-        for rank, one in known.items():
-            found[procedure][rank] -= min(found[procedure][rank], one.time - one.most)
+        for rank, one in known.items() if procedure in found else ():
+            spent = found[procedure].get(rank, 0)
+            found[procedure][rank] = max(0, spent - max(0, one.time - one.most))
     return found
 
 

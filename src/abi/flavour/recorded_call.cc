@@ -1,6 +1,7 @@
 #include "abi/flavour/recorded_call.h"
 
 #include "abi/flavour/recorded_request.h"
+#include "abi/flavour/recorded_waits.h"
 #include "abi/generated/features.h"
 #include "record/record_switch.h"
 
@@ -133,7 +134,9 @@ TrackedRequest Call::tracked() const noexcept {
           .to = kNobody,
           .communicator = communicator_,
           .tag = kNoTag,
+          .from = kNoTag,
           .posted = begin_,
+          .number = 0,
           .file = file_};
 }
 
@@ -143,11 +146,20 @@ void Call::await(MPI_Request request) noexcept {
   track(request, made);
 }
 
+void Call::await(MPI_Request request, int from, int tag) noexcept {
+  TrackedRequest made = tracked();
+  made.receives = true;
+  made.from = from;
+  made.tag = tag;
+  made.number = note_posted(made);
+  track(request, made);
+}
+
 void Call::follow(MPI_Request request) noexcept {
   if (errors_ == Errors::are_returned || threads_meet()) track(request, tracked());
 }
 
-void Call::keep(MPI_Request request, std::int64_t bytes, std::int64_t to, int tag,
+void Call::keep(MPI_Request request, std::int64_t bytes, std::int64_t to, int from, int tag,
                 bool receives) noexcept {
   TrackedRequest made = tracked();
   made.receives = receives;
@@ -156,6 +168,7 @@ void Call::keep(MPI_Request request, std::int64_t bytes, std::int64_t to, int ta
   made.is_active = false;
   made.bytes = bytes;
   made.to = to;
+  made.from = from;
   made.tag = tag;
   if (tag == kNoTag) made.communicator = 0;
   made.file = nullptr;

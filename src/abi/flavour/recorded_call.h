@@ -38,8 +38,10 @@ struct TrackedRequest {
   std::int64_t bytes;          ///< that each start sends
   std::int64_t to;             ///< in MPI_COMM_WORLD, or kNobody
   std::uint64_t communicator;  ///< of record::CommunicatorIds; 0 if its messages are not followed
-  int tag;                     ///< of what it sends
+  int tag;                     ///< of what it sends, or wants to receive
+  int from;                    ///< the rank that it wants to receive from
   std::int64_t posted;         ///< when the receive was, in ticks
+  std::uint64_t number;        ///< of the receive, in record::MessageWaits; 0: it has none
   record::FileCounts* file;    ///< from which it reads, if the library moves its bytes
 };
 
@@ -91,11 +93,13 @@ class Call {
   void receive(const MPI_Status& status, MPI_Comm communicator) noexcept;
   /// What arrives by it is known when the request is complete.
   void await(MPI_Request request) noexcept;
+  /// The same of a message.
+  void await(MPI_Request request, int from, int tag) noexcept;
   /// The call has begun what sends, or another operation, by a request.
   void follow(MPI_Request request) noexcept;
   /// The request can be started often; each time it sends so much to a rank of MPI_COMM_WORLD, or
-  /// kNobody. `tag`: of its messages; kNoTag if these are not to be followed.
-  void keep(MPI_Request request, std::int64_t bytes, std::int64_t to, int tag,
+  /// kNobody. `from`, `tag`: of its messages; kNoTag if these are not to be followed.
+  void keep(MPI_Request request, std::int64_t bytes, std::int64_t to, int from, int tag,
             bool receives) noexcept;
 
   /// The same, but only its event has the file: it ends with the call.

@@ -105,6 +105,7 @@ void count_start(MPI_Request request, Call& call) noexcept {
     tracked.row = call.measured().row;
     tracked.call_class = call.call_class();
     tracked.posted = call.measured().begin;
+    tracked.number = note_posted(tracked);
     started = tracked;
     return true;
   });
@@ -168,7 +169,10 @@ bool Completion::take(std::size_t index, TrackedRequest& taken) noexcept {
 
 void Completion::finish(std::size_t index, const MPI_Status& status) noexcept {
   TrackedRequest tracked;
-  if (!take(index, tracked)) return;
+  if (!take(index, tracked)) {
+    if (index < length_ && requests_[index] != MPI_REQUEST_NULL) note_unknown_wait();
+    return;
+  }
   count_arrival(tracked, arrived(status));
   note_received(tracked, status);
 }
@@ -202,6 +206,7 @@ void Completion::finish_some(int count, const int* indices) noexcept {
 }
 
 void Completion::finish_failed() noexcept {
+  if (length_ > 0) stop_following_messages();
   for (std::size_t i = 0; i < length_; ++i) {
     if (is_gone(i)) drop(i);
   }

@@ -20,39 +20,55 @@ void meet(const Measured& call, MPI_Comm communicator, record::Meeting meeting, 
                {record::Meeting::all, 0, kBarrierBefore, call.barrier_begin, call.begin},
                *call.barrier);
   }
-  const std::uint32_t mark = operation + kOperations * static_cast<std::uint32_t>(root);
+  const std::uint32_t mark = operation + 1 + kOperations * static_cast<std::uint32_t>(root);
   waits->add(log, thread, {meeting, root, mark, call.begin, call.end}, *call.row);
 }
 
-void note_sent(const Measured& call, MPI_Comm communicator, int to, int tag, bool blocks) noexcept {
+void note_sent(const Measured& call, MPI_Comm communicator, int to, int tag,
+               record::MessageWaits::Sending how) noexcept {
   record::MessageWaits* const waits = record::message_waits();
   if (waits == nullptr || to == MPI_PROC_NULL) return;
   waits->sent(call.thread->number(), call.communicator, peer_in_world(to, communicator), tag,
-              call.begin, blocks);
+              call.begin, how);
 }
 
 void note_started(const Measured& call, const TrackedRequest& request) noexcept {
   record::MessageWaits* const waits = record::message_waits();
-  if (waits == nullptr || request.communicator == 0 || request.to < 0) return;
+  if (waits == nullptr || request.receives || request.communicator == 0 || request.to < 0) return;
   waits->sent(call.thread->number(), request.communicator, request.to, request.tag, call.begin,
-              false);
+              record::MessageWaits::Sending::by_itself);
+}
+
+std::uint64_t note_posted(const TrackedRequest& request) noexcept {
+  record::MessageWaits* const waits = record::message_waits();
+  if (waits == nullptr || !request.receives || request.from == MPI_PROC_NULL) return 0;
+  return waits->posted(request.thread->number(), {request.communicator, request.from, request.tag});
 }
 
 void note_received(const Measured& call, const MPI_Status& status) noexcept {
   record::MessageWaits* const waits = record::message_waits();
   if (waits == nullptr || status.MPI_SOURCE == MPI_PROC_NULL) return;
-  waits->received(call.thread->number(), call.communicator, status.MPI_SOURCE, status.MPI_TAG,
-                  call.begin);
+  waits->received(call.thread->number(), {call.communicator, status.MPI_SOURCE, status.MPI_TAG},
+                  call.begin, 0);
 }
 
 void note_received(const TrackedRequest& request, const MPI_Status& status) noexcept {
   record::MessageWaits* const waits = record::message_waits();
-  if (waits == nullptr || !request.receives || status.MPI_SOURCE == MPI_PROC_NULL) return;
-  if (request.call_class != record::CallClass::point_to_point) return;
+  if (waits == nullptr) return;
   record::ThreadRecord* const own = record::this_thread();
   if (own == nullptr) return;
-  waits->received(own->number(), request.communicator, status.MPI_SOURCE, status.MPI_TAG,
-                  request.posted);
+  if (!request.receives || request.call_class != record::CallClass::point_to_point) {
+    waits->note_unknown(own->number());
+  } else if (status.MPI_SOURCE != MPI_PROC_NULL) {
+    waits->received(own->number(), {request.communicator, status.MPI_SOURCE, status.MPI_TAG},
+                    request.posted, request.number);
+  }
+}
+
+void note_unknown_wait() noexcept {
+  record::MessageWaits* const waits = record::message_waits();
+  record::ThreadRecord* const own = waits == nullptr ? nullptr : record::this_thread();
+  if (own != nullptr) waits->note_unknown(own->number());
 }
 
 void stop_following_messages() noexcept {

@@ -13,14 +13,19 @@ namespace headrace::HEADRACE_FLAVOUR::recording {
 void meet(const Measured& call, MPI_Comm communicator, record::Meeting meeting, int root,
           std::uint32_t operation) noexcept;
 
-/// A call has sent a message. `blocks`: it may have waited for the receiver.
-void note_sent(const Measured& call, MPI_Comm communicator, int to, int tag, bool blocks) noexcept;
+/// A call has sent a message.
+void note_sent(const Measured& call, MPI_Comm communicator, int to, int tag,
+               record::MessageWaits::Sending how) noexcept;
 /// It has started what sends one, to a rank of MPI_COMM_WORLD.
 void note_started(const Measured& call, const TrackedRequest& request) noexcept;
+/// A receive is posted. Returns its number, 0 if it has none.
+std::uint64_t note_posted(const TrackedRequest& request) noexcept;
 /// It has received one.
 void note_received(const Measured& call, const MPI_Status& status) noexcept;
 /// A receive is complete.
 void note_received(const TrackedRequest& request, const MPI_Status& status) noexcept;
+/// The call that ends has completed a request of which nothing is known.
+void note_unknown_wait() noexcept;
 /// Messages were received in an order that is not known here.
 void stop_following_messages() noexcept;
 

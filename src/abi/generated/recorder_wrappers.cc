@@ -278,7 +278,8 @@ Word Bsend(Word buf_word, Word count_word, Word datatype_word, Word dest_word, W
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), true);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word),
+            record::MessageWaits::Sending::by_itself);
   end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
@@ -298,7 +299,7 @@ Word Bsend_init(Word buf_word, Word count_word, Word datatype_word, Word dest_wo
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype),
-            peer_in_world(dest, comm), from_word<int>(tag_word), false);
+            peer_in_world(dest, comm), kNoTag, from_word<int>(tag_word), false);
   return code;
 }
 template <Name name>
@@ -897,7 +898,7 @@ Word Exscan(Word sendbuf_word, Word recvbuf_word, Word count_word, Word datatype
   const Word code = abi::call_words(next, sendbuf_word, recvbuf_word, count_word, datatype_word,
                                     op_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
-  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::lower, 0, 13);
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::lower, 0, 11);
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
@@ -1704,7 +1705,7 @@ Word Gather(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word rec
                                     recvcount_word, recvtype_word, root_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
   meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::to_root,
-       from_word<int>(root_word), 10);
+       from_word<int>(root_word), 9);
   const auto sendbuf = from_word<const void*>(sendbuf_word);
   const auto sendcount = from_word<int>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
@@ -1729,8 +1730,8 @@ Word Gatherv(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word re
       abi::call_words(next, sendbuf_word, sendcount_word, sendtype_word, recvbuf_word,
                       recvcounts_word, displs_word, recvtype_word, root_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
-  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::to_root,
-       from_word<int>(root_word), 11);
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::some,
+       from_word<int>(root_word), 12);
   const auto sendbuf = from_word<const void*>(sendbuf_word);
   const auto sendcount = from_word<int>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
@@ -2212,7 +2213,8 @@ Word Ibsend(Word buf_word, Word count_word, Word datatype_word, Word dest_word, 
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), false);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word),
+            record::MessageWaits::Sending::by_itself);
   call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
@@ -2296,6 +2298,7 @@ Word Improbe(Word source_word, Word tag_word, Word comm_word, Word flag_word, Wo
   const Word code =
       abi::call_words(next, source_word, tag_word, comm_word, flag_word, message_word, status_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  stop_following_messages();
   return code;
 }
 template <Name name>
@@ -2550,7 +2553,8 @@ Word Irecv(Word buf_word, Word count_word, Word datatype_word, Word source_word,
   const Word code = abi::call_words(next, buf_word, count_word, datatype_word, source_word,
                                     tag_word, comm_word, request_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
-  call.await(*from_word<MPI_Request*>(request_word));
+  call.await(*from_word<MPI_Request*>(request_word), from_word<int>(source_word),
+             from_word<int>(tag_word));
   return code;
 }
 template <Name name>
@@ -2624,7 +2628,8 @@ Word Irsend(Word buf_word, Word count_word, Word datatype_word, Word dest_word, 
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), false);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word),
+            record::MessageWaits::Sending::by_itself);
   call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
@@ -2713,7 +2718,8 @@ Word Isend(Word buf_word, Word count_word, Word datatype_word, Word dest_word, W
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), false);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word),
+            record::MessageWaits::Sending::by_itself);
   call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
@@ -2733,7 +2739,8 @@ Word Issend(Word buf_word, Word count_word, Word datatype_word, Word dest_word, 
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), false);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word),
+            record::MessageWaits::Sending::by_itself);
   call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
@@ -2777,6 +2784,7 @@ Word Mprobe(Word source_word, Word tag_word, Word comm_word, Word message_word, 
   const Word code =
       abi::call_words(next, source_word, tag_word, comm_word, message_word, status_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  stop_following_messages();
   return code;
 }
 template <Name name>
@@ -3070,7 +3078,8 @@ Word Recv_init(Word buf_word, Word count_word, Word datatype_word, Word source_w
   const Word code = abi::call_words(next, buf_word, count_word, datatype_word, source_word,
                                     tag_word, comm_word, request_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
-  call.keep(*from_word<MPI_Request*>(request_word), 0, kNobody, from_word<int>(tag_word), true);
+  call.keep(*from_word<MPI_Request*>(request_word), 0, kNobody, from_word<int>(source_word),
+            from_word<int>(tag_word), true);
   return code;
 }
 template <Name name>
@@ -3085,7 +3094,7 @@ Word Reduce(Word sendbuf_word, Word recvbuf_word, Word count_word, Word datatype
                                     op_word, root_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
   meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::to_root,
-       from_word<int>(root_word), 9);
+       from_word<int>(root_word), 8);
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
@@ -3249,7 +3258,8 @@ Word Rsend(Word buf_word, Word count_word, Word datatype_word, Word dest_word, W
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), true);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word),
+            record::MessageWaits::Sending::by_itself);
   end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
@@ -3269,7 +3279,7 @@ Word Rsend_init(Word buf_word, Word count_word, Word datatype_word, Word dest_wo
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype),
-            peer_in_world(dest, comm), from_word<int>(tag_word), false);
+            peer_in_world(dest, comm), kNoTag, from_word<int>(tag_word), false);
   return code;
 }
 template <Name name>
@@ -3283,7 +3293,7 @@ Word Scan(Word sendbuf_word, Word recvbuf_word, Word count_word, Word datatype_w
   const Word code = abi::call_words(next, sendbuf_word, recvbuf_word, count_word, datatype_word,
                                     op_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
-  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::lower, 0, 12);
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::lower, 0, 10);
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
@@ -3322,8 +3332,8 @@ Word Scatterv(Word sendbuf_word, Word sendcounts_word, Word displs_word, Word se
       abi::call_words(next, sendbuf_word, sendcounts_word, displs_word, sendtype_word, recvbuf_word,
                       recvcount_word, recvtype_word, root_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
-  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::from_root,
-       from_word<int>(root_word), 8);
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::some,
+       from_word<int>(root_word), 13);
   const auto sendcounts = from_word<const int*>(sendcounts_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   const auto root = from_word<int>(root_word);
@@ -3347,7 +3357,8 @@ Word Send(Word buf_word, Word count_word, Word datatype_word, Word dest_word, Wo
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), true);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word),
+            record::MessageWaits::Sending::maybe);
   end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
@@ -3367,7 +3378,7 @@ Word Send_init(Word buf_word, Word count_word, Word datatype_word, Word dest_wor
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype),
-            peer_in_world(dest, comm), from_word<int>(tag_word), false);
+            peer_in_world(dest, comm), kNoTag, from_word<int>(tag_word), false);
   return code;
 }
 template <Name name>
@@ -3390,7 +3401,8 @@ Word Sendrecv(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word d
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(sendcount, sendtype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word), true);
+  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word),
+            record::MessageWaits::Sending::maybe);
   call.receive(own_status.get());
   note_received(call.measured(), own_status.get());
   end_messages(call.measured(), record::MessageWaits::Needs::all);
@@ -3415,7 +3427,8 @@ Word Sendrecv_replace(Word buf_word, Word count_word, Word datatype_word, Word d
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word), true);
+  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word),
+            record::MessageWaits::Sending::maybe);
   call.receive(own_status.get());
   note_received(call.measured(), own_status.get());
   end_messages(call.measured(), record::MessageWaits::Needs::all);
@@ -3437,7 +3450,8 @@ Word Ssend(Word buf_word, Word count_word, Word datatype_word, Word dest_word, W
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), true);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word),
+            record::MessageWaits::Sending::surely);
   end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
@@ -3457,7 +3471,7 @@ Word Ssend_init(Word buf_word, Word count_word, Word datatype_word, Word dest_wo
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype),
-            peer_in_world(dest, comm), from_word<int>(tag_word), false);
+            peer_in_world(dest, comm), kNoTag, from_word<int>(tag_word), false);
   return code;
 }
 template <Name name>
@@ -4877,7 +4891,7 @@ Word Allgather_init(Word sendbuf_word, Word sendcount_word, Word sendtype_word, 
   const auto recvtype = from_word<MPI_Datatype>(recvtype_word);
   call.keep(*from_word<MPI_Request*>(request_word),
             sendbuf == MPI_IN_PLACE ? bytes(recvcount, recvtype) : bytes(sendcount, sendtype),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -4900,7 +4914,7 @@ Word Allgather_init_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word
   const auto recvtype = from_word<MPI_Datatype>(recvtype_word);
   call.keep(*from_word<MPI_Request*>(request_word),
             sendbuf == MPI_IN_PLACE ? bytes(recvcount, recvtype) : bytes(sendcount, sendtype),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -4948,7 +4962,7 @@ Word Allgatherv_init(Word sendbuf_word, Word sendcount_word, Word sendtype_word,
   call.keep(*from_word<MPI_Request*>(request_word),
             sendbuf == MPI_IN_PLACE ? bytes(recvcounts[rank_in(comm)], recvtype)
                                     : bytes(sendcount, sendtype),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -4974,7 +4988,7 @@ Word Allgatherv_init_c(Word sendbuf_word, Word sendcount_word, Word sendtype_wor
   call.keep(*from_word<MPI_Request*>(request_word),
             sendbuf == MPI_IN_PLACE ? bytes(recvcounts[rank_in(comm)], recvtype)
                                     : bytes(sendcount, sendtype),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -5007,7 +5021,8 @@ Word Allreduce_init(Word sendbuf_word, Word recvbuf_word, Word count_word, Word 
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
-  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, kNoTag, false);
+  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, kNoTag, kNoTag,
+            false);
   return code;
 }
 template <Name name>
@@ -5023,7 +5038,8 @@ Word Allreduce_init_c(Word sendbuf_word, Word recvbuf_word, Word count_word, Wor
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
-  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, kNoTag, false);
+  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, kNoTag, kNoTag,
+            false);
   return code;
 }
 template <Name name>
@@ -5070,7 +5086,7 @@ Word Alltoall_init(Word sendbuf_word, Word sendcount_word, Word sendtype_word, W
   call.keep(*from_word<MPI_Request*>(request_word),
             receivers(comm) *
                 (sendbuf == MPI_IN_PLACE ? bytes(recvcount, recvtype) : bytes(sendcount, sendtype)),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -5095,7 +5111,7 @@ Word Alltoall_init_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word,
   call.keep(*from_word<MPI_Request*>(request_word),
             receivers(comm) *
                 (sendbuf == MPI_IN_PLACE ? bytes(recvcount, recvtype) : bytes(sendcount, sendtype)),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -5145,7 +5161,7 @@ Word Alltoallv_init(Word sendbuf_word, Word sendcounts_word, Word sdispls_word, 
   call.keep(*from_word<MPI_Request*>(request_word),
             sendbuf == MPI_IN_PLACE ? sum(recvcounts, receivers(comm), recvtype)
                                     : sum(sendcounts, receivers(comm), sendtype),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -5172,7 +5188,7 @@ Word Alltoallv_init_c(Word sendbuf_word, Word sendcounts_word, Word sdispls_word
   call.keep(*from_word<MPI_Request*>(request_word),
             sendbuf == MPI_IN_PLACE ? sum(recvcounts, receivers(comm), recvtype)
                                     : sum(sendcounts, receivers(comm), sendtype),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -5222,7 +5238,7 @@ Word Alltoallw_init(Word sendbuf_word, Word sendcounts_word, Word sdispls_word, 
   call.keep(*from_word<MPI_Request*>(request_word),
             sendbuf == MPI_IN_PLACE ? sum(recvcounts, receivers(comm), recvtypes)
                                     : sum(sendcounts, receivers(comm), sendtypes),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -5249,7 +5265,7 @@ Word Alltoallw_init_c(Word sendbuf_word, Word sendcounts_word, Word sdispls_word
   call.keep(*from_word<MPI_Request*>(request_word),
             sendbuf == MPI_IN_PLACE ? sum(recvcounts, receivers(comm), recvtypes)
                                     : sum(sendcounts, receivers(comm), sendtypes),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -5294,7 +5310,7 @@ Word Bcast_init(Word buffer_word, Word count_word, Word datatype_word, Word root
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
   call.keep(*from_word<MPI_Request*>(request_word),
-            root == MPI_PROC_NULL ? 0 : bytes(count, datatype), kNobody, kNoTag, false);
+            root == MPI_PROC_NULL ? 0 : bytes(count, datatype), kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -5312,7 +5328,7 @@ Word Bcast_init_c(Word buffer_word, Word count_word, Word datatype_word, Word ro
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
   call.keep(*from_word<MPI_Request*>(request_word),
-            root == MPI_PROC_NULL ? 0 : bytes(count, datatype), kNobody, kNoTag, false);
+            root == MPI_PROC_NULL ? 0 : bytes(count, datatype), kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -5331,7 +5347,8 @@ Word Bsend_c(Word buf_word, Word count_word, Word datatype_word, Word dest_word,
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), true);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word),
+            record::MessageWaits::Sending::by_itself);
   end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
@@ -5351,7 +5368,7 @@ Word Bsend_init_c(Word buf_word, Word count_word, Word datatype_word, Word dest_
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype),
-            peer_in_world(dest, comm), from_word<int>(tag_word), false);
+            peer_in_world(dest, comm), kNoTag, from_word<int>(tag_word), false);
   return code;
 }
 template <Name name>
@@ -5485,7 +5502,7 @@ Word Exscan_c(Word sendbuf_word, Word recvbuf_word, Word count_word, Word dataty
   const Word code = abi::call_words(next, sendbuf_word, recvbuf_word, count_word, datatype_word,
                                     op_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
-  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::lower, 0, 13);
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::lower, 0, 11);
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
@@ -5504,7 +5521,8 @@ Word Exscan_init(Word sendbuf_word, Word recvbuf_word, Word count_word, Word dat
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
-  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, kNoTag, false);
+  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, kNoTag, kNoTag,
+            false);
   return code;
 }
 template <Name name>
@@ -5520,7 +5538,8 @@ Word Exscan_init_c(Word sendbuf_word, Word recvbuf_word, Word count_word, Word d
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
-  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, kNoTag, false);
+  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, kNoTag, kNoTag,
+            false);
   return code;
 }
 template <Name name>
@@ -5983,7 +6002,7 @@ Word Gather_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word r
                                     recvcount_word, recvtype_word, root_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
   meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::to_root,
-       from_word<int>(root_word), 10);
+       from_word<int>(root_word), 9);
   const auto sendbuf = from_word<const void*>(sendbuf_word);
   const auto sendcount = from_word<MPI_Count>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
@@ -6019,7 +6038,7 @@ Word Gather_init(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Wor
             !is_sender(root)          ? 0
             : sendbuf == MPI_IN_PLACE ? bytes(recvcount, recvtype)
                                       : bytes(sendcount, sendtype),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -6046,7 +6065,7 @@ Word Gather_init_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, W
             !is_sender(root)          ? 0
             : sendbuf == MPI_IN_PLACE ? bytes(recvcount, recvtype)
                                       : bytes(sendcount, sendtype),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -6062,8 +6081,8 @@ Word Gatherv_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word 
       abi::call_words(next, sendbuf_word, sendcount_word, sendtype_word, recvbuf_word,
                       recvcounts_word, displs_word, recvtype_word, root_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
-  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::to_root,
-       from_word<int>(root_word), 11);
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::some,
+       from_word<int>(root_word), 12);
   const auto sendbuf = from_word<const void*>(sendbuf_word);
   const auto sendcount = from_word<MPI_Count>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
@@ -6101,7 +6120,7 @@ Word Gatherv_init(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Wo
             !is_sender(root)          ? 0
             : sendbuf == MPI_IN_PLACE ? bytes(recvcounts[rank_in(comm)], recvtype)
                                       : bytes(sendcount, sendtype),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -6129,7 +6148,7 @@ Word Gatherv_init_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, 
             !is_sender(root)          ? 0
             : sendbuf == MPI_IN_PLACE ? bytes(recvcounts[rank_in(comm)], recvtype)
                                       : bytes(sendcount, sendtype),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -6397,7 +6416,8 @@ Word Ibsend_c(Word buf_word, Word count_word, Word datatype_word, Word dest_word
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), false);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word),
+            record::MessageWaits::Sending::by_itself);
   call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
@@ -6637,7 +6657,8 @@ Word Irecv_c(Word buf_word, Word count_word, Word datatype_word, Word source_wor
   const Word code = abi::call_words(next, buf_word, count_word, datatype_word, source_word,
                                     tag_word, comm_word, request_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
-  call.await(*from_word<MPI_Request*>(request_word));
+  call.await(*from_word<MPI_Request*>(request_word), from_word<int>(source_word),
+             from_word<int>(tag_word));
   return code;
 }
 template <Name name>
@@ -6711,7 +6732,8 @@ Word Irsend_c(Word buf_word, Word count_word, Word datatype_word, Word dest_word
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), false);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word),
+            record::MessageWaits::Sending::by_itself);
   call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
@@ -6791,7 +6813,8 @@ Word Isend_c(Word buf_word, Word count_word, Word datatype_word, Word dest_word,
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), false);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word),
+            record::MessageWaits::Sending::by_itself);
   call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
@@ -6814,8 +6837,10 @@ Word Isendrecv(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word 
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(sendcount, sendtype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word), false);
-  call.await(*from_word<MPI_Request*>(request_word));
+  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word),
+            record::MessageWaits::Sending::by_itself);
+  call.await(*from_word<MPI_Request*>(request_word), from_word<int>(source_word),
+             from_word<int>(recvtag_word));
   return code;
 }
 template <Name name>
@@ -6837,8 +6862,10 @@ Word Isendrecv_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Wor
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(sendcount, sendtype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word), false);
-  call.await(*from_word<MPI_Request*>(request_word));
+  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word),
+            record::MessageWaits::Sending::by_itself);
+  call.await(*from_word<MPI_Request*>(request_word), from_word<int>(source_word),
+             from_word<int>(recvtag_word));
   return code;
 }
 template <Name name>
@@ -6859,8 +6886,10 @@ Word Isendrecv_replace(Word buf_word, Word count_word, Word datatype_word, Word 
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word), false);
-  call.await(*from_word<MPI_Request*>(request_word));
+  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word),
+            record::MessageWaits::Sending::by_itself);
+  call.await(*from_word<MPI_Request*>(request_word), from_word<int>(source_word),
+             from_word<int>(recvtag_word));
   return code;
 }
 template <Name name>
@@ -6881,8 +6910,10 @@ Word Isendrecv_replace_c(Word buf_word, Word count_word, Word datatype_word, Wor
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word), false);
-  call.await(*from_word<MPI_Request*>(request_word));
+  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word),
+            record::MessageWaits::Sending::by_itself);
+  call.await(*from_word<MPI_Request*>(request_word), from_word<int>(source_word),
+             from_word<int>(recvtag_word));
   return code;
 }
 template <Name name>
@@ -6901,7 +6932,8 @@ Word Issend_c(Word buf_word, Word count_word, Word datatype_word, Word dest_word
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), false);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word),
+            record::MessageWaits::Sending::by_itself);
   call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
@@ -6956,7 +6988,7 @@ Word Neighbor_allgather_init(Word sendbuf_word, Word sendcount_word, Word sendty
   const auto sendcount = from_word<int>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   call.keep(*from_word<MPI_Request*>(request_word), bytes(sendcount, sendtype), kNobody, kNoTag,
-            false);
+            kNoTag, false);
   return code;
 }
 template <Name name>
@@ -6976,7 +7008,7 @@ Word Neighbor_allgather_init_c(Word sendbuf_word, Word sendcount_word, Word send
   const auto sendcount = from_word<MPI_Count>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   call.keep(*from_word<MPI_Request*>(request_word), bytes(sendcount, sendtype), kNobody, kNoTag,
-            false);
+            kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7016,7 +7048,7 @@ Word Neighbor_allgatherv_init(Word sendbuf_word, Word sendcount_word, Word sendt
   const auto sendcount = from_word<int>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   call.keep(*from_word<MPI_Request*>(request_word), bytes(sendcount, sendtype), kNobody, kNoTag,
-            false);
+            kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7038,7 +7070,7 @@ Word Neighbor_allgatherv_init_c(Word sendbuf_word, Word sendcount_word, Word sen
   const auto sendcount = from_word<MPI_Count>(sendcount_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   call.keep(*from_word<MPI_Request*>(request_word), bytes(sendcount, sendtype), kNobody, kNoTag,
-            false);
+            kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7077,7 +7109,7 @@ Word Neighbor_alltoall_init(Word sendbuf_word, Word sendcount_word, Word sendtyp
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), neighbors(comm) * bytes(sendcount, sendtype),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7098,7 +7130,7 @@ Word Neighbor_alltoall_init_c(Word sendbuf_word, Word sendcount_word, Word sendt
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), neighbors(comm) * bytes(sendcount, sendtype),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7141,7 +7173,7 @@ Word Neighbor_alltoallv_init(Word sendbuf_word, Word sendcounts_word, Word sdisp
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), sum(sendcounts, neighbors(comm), sendtype),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7164,7 +7196,7 @@ Word Neighbor_alltoallv_init_c(Word sendbuf_word, Word sendcounts_word, Word sdi
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), sum(sendcounts, neighbors(comm), sendtype),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7207,7 +7239,7 @@ Word Neighbor_alltoallw_init(Word sendbuf_word, Word sendcounts_word, Word sdisp
   const auto sendtypes = from_word<const MPI_Datatype*>(sendtypes_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), sum(sendcounts, neighbors(comm), sendtypes),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7230,7 +7262,7 @@ Word Neighbor_alltoallw_init_c(Word sendbuf_word, Word sendcounts_word, Word sdi
   const auto sendtypes = from_word<const MPI_Datatype*>(sendtypes_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), sum(sendcounts, neighbors(comm), sendtypes),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7340,7 +7372,7 @@ Word Precv_init(Word buf_word, Word partitions_word, Word count_word, Word datat
   const Word code = abi::call_words(next, buf_word, partitions_word, count_word, datatype_word,
                                     source_word, tag_word, comm_word, info_word, request_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
-  call.keep(*from_word<MPI_Request*>(request_word), 0, kNobody, kNoTag, true);
+  call.keep(*from_word<MPI_Request*>(request_word), 0, kNobody, kNoTag, kNoTag, true);
   return code;
 }
 template <Name name>
@@ -7360,7 +7392,7 @@ Word Psend_init(Word buf_word, Word partitions_word, Word count_word, Word datat
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), partitions * bytes(count, datatype),
-            peer_in_world(dest, comm), kNoTag, false);
+            peer_in_world(dest, comm), kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7430,7 +7462,8 @@ Word Recv_init_c(Word buf_word, Word count_word, Word datatype_word, Word source
   const Word code = abi::call_words(next, buf_word, count_word, datatype_word, source_word,
                                     tag_word, comm_word, request_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
-  call.keep(*from_word<MPI_Request*>(request_word), 0, kNobody, from_word<int>(tag_word), true);
+  call.keep(*from_word<MPI_Request*>(request_word), 0, kNobody, from_word<int>(source_word),
+            from_word<int>(tag_word), true);
   return code;
 }
 template <Name name>
@@ -7445,7 +7478,7 @@ Word Reduce_c(Word sendbuf_word, Word recvbuf_word, Word count_word, Word dataty
                                     op_word, root_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
   meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::to_root,
-       from_word<int>(root_word), 9);
+       from_word<int>(root_word), 8);
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
@@ -7467,7 +7500,7 @@ Word Reduce_init(Word sendbuf_word, Word recvbuf_word, Word count_word, Word dat
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
   call.keep(*from_word<MPI_Request*>(request_word),
-            root == MPI_PROC_NULL ? 0 : bytes(count, datatype), kNobody, kNoTag, false);
+            root == MPI_PROC_NULL ? 0 : bytes(count, datatype), kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7486,7 +7519,7 @@ Word Reduce_init_c(Word sendbuf_word, Word recvbuf_word, Word count_word, Word d
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
   call.keep(*from_word<MPI_Request*>(request_word),
-            root == MPI_PROC_NULL ? 0 : bytes(count, datatype), kNobody, kNoTag, false);
+            root == MPI_PROC_NULL ? 0 : bytes(count, datatype), kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7537,7 +7570,7 @@ Word Reduce_scatter_block_init(Word sendbuf_word, Word recvbuf_word, Word recvco
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), rank_count(comm) * bytes(recvcount, datatype),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7557,7 +7590,7 @@ Word Reduce_scatter_block_init_c(Word sendbuf_word, Word recvbuf_word, Word recv
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), rank_count(comm) * bytes(recvcount, datatype),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7594,7 +7627,7 @@ Word Reduce_scatter_init(Word sendbuf_word, Word recvbuf_word, Word recvcounts_w
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), sum(recvcounts, rank_count(comm), datatype),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7614,7 +7647,7 @@ Word Reduce_scatter_init_c(Word sendbuf_word, Word recvbuf_word, Word recvcounts
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), sum(recvcounts, rank_count(comm), datatype),
-            kNobody, kNoTag, false);
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7780,7 +7813,8 @@ Word Rsend_c(Word buf_word, Word count_word, Word datatype_word, Word dest_word,
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), true);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word),
+            record::MessageWaits::Sending::by_itself);
   end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
@@ -7800,7 +7834,7 @@ Word Rsend_init_c(Word buf_word, Word count_word, Word datatype_word, Word dest_
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype),
-            peer_in_world(dest, comm), from_word<int>(tag_word), false);
+            peer_in_world(dest, comm), kNoTag, from_word<int>(tag_word), false);
   return code;
 }
 template <Name name>
@@ -7814,7 +7848,7 @@ Word Scan_c(Word sendbuf_word, Word recvbuf_word, Word count_word, Word datatype
   const Word code = abi::call_words(next, sendbuf_word, recvbuf_word, count_word, datatype_word,
                                     op_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
-  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::lower, 0, 12);
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::lower, 0, 10);
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   call.send(bytes(count, datatype));
@@ -7833,7 +7867,8 @@ Word Scan_init(Word sendbuf_word, Word recvbuf_word, Word count_word, Word datat
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
-  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, kNoTag, false);
+  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, kNoTag, kNoTag,
+            false);
   return code;
 }
 template <Name name>
@@ -7849,7 +7884,8 @@ Word Scan_init_c(Word sendbuf_word, Word recvbuf_word, Word count_word, Word dat
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
-  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, kNoTag, false);
+  call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype), kNobody, kNoTag, kNoTag,
+            false);
   return code;
 }
 template <Name name>
@@ -7892,7 +7928,7 @@ Word Scatter_init(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Wo
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word),
             is_root(root, comm) ? receivers(comm) * bytes(sendcount, sendtype) : 0, kNobody, kNoTag,
-            false);
+            kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7915,7 +7951,7 @@ Word Scatter_init_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, 
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word),
             is_root(root, comm) ? receivers(comm) * bytes(sendcount, sendtype) : 0, kNobody, kNoTag,
-            false);
+            kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7931,8 +7967,8 @@ Word Scatterv_c(Word sendbuf_word, Word sendcounts_word, Word displs_word, Word 
       abi::call_words(next, sendbuf_word, sendcounts_word, displs_word, sendtype_word, recvbuf_word,
                       recvcount_word, recvtype_word, root_word, comm_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
-  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::from_root,
-       from_word<int>(root_word), 8);
+  meet(call.measured(), from_word<MPI_Comm>(comm_word), record::Meeting::some,
+       from_word<int>(root_word), 13);
   const auto sendcounts = from_word<const MPI_Count*>(sendcounts_word);
   const auto sendtype = from_word<MPI_Datatype>(sendtype_word);
   const auto root = from_word<int>(root_word);
@@ -7960,7 +7996,7 @@ Word Scatterv_init(Word sendbuf_word, Word sendcounts_word, Word displs_word, Wo
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word),
             is_root(root, comm) ? sum(sendcounts, receivers(comm), sendtype) : 0, kNobody, kNoTag,
-            false);
+            kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7983,7 +8019,7 @@ Word Scatterv_init_c(Word sendbuf_word, Word sendcounts_word, Word displs_word, 
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word),
             is_root(root, comm) ? sum(sendcounts, receivers(comm), sendtype) : 0, kNobody, kNoTag,
-            false);
+            kNoTag, false);
   return code;
 }
 template <Name name>
@@ -8002,7 +8038,8 @@ Word Send_c(Word buf_word, Word count_word, Word datatype_word, Word dest_word, 
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), true);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word),
+            record::MessageWaits::Sending::maybe);
   end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
@@ -8022,7 +8059,7 @@ Word Send_init_c(Word buf_word, Word count_word, Word datatype_word, Word dest_w
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype),
-            peer_in_world(dest, comm), from_word<int>(tag_word), false);
+            peer_in_world(dest, comm), kNoTag, from_word<int>(tag_word), false);
   return code;
 }
 template <Name name>
@@ -8045,7 +8082,8 @@ Word Sendrecv_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(sendcount, sendtype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word), true);
+  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word),
+            record::MessageWaits::Sending::maybe);
   call.receive(own_status.get());
   note_received(call.measured(), own_status.get());
   end_messages(call.measured(), record::MessageWaits::Needs::all);
@@ -8070,7 +8108,8 @@ Word Sendrecv_replace_c(Word buf_word, Word count_word, Word datatype_word, Word
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word), true);
+  note_sent(call.measured(), comm, dest, from_word<int>(sendtag_word),
+            record::MessageWaits::Sending::maybe);
   call.receive(own_status.get());
   note_received(call.measured(), own_status.get());
   end_messages(call.measured(), record::MessageWaits::Needs::all);
@@ -8254,7 +8293,8 @@ Word Ssend_c(Word buf_word, Word count_word, Word datatype_word, Word dest_word,
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.send(bytes(count, datatype), dest, comm);
-  note_sent(call.measured(), comm, dest, from_word<int>(tag_word), true);
+  note_sent(call.measured(), comm, dest, from_word<int>(tag_word),
+            record::MessageWaits::Sending::surely);
   end_messages(call.measured(), record::MessageWaits::Needs::all);
   return code;
 }
@@ -8274,7 +8314,7 @@ Word Ssend_init_c(Word buf_word, Word count_word, Word datatype_word, Word dest_
   const auto dest = from_word<int>(dest_word);
   const auto comm = from_word<MPI_Comm>(comm_word);
   call.keep(*from_word<MPI_Request*>(request_word), bytes(count, datatype),
-            peer_in_world(dest, comm), from_word<int>(tag_word), false);
+            peer_in_world(dest, comm), kNoTag, from_word<int>(tag_word), false);
   return code;
 }
 template <Name name>

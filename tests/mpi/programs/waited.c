@@ -76,6 +76,7 @@ static void call(int operation, int root, MPI_Comm comm) {
 }
 
 static int needs(int operation, int root, int own, int other) {
+  if (operation == 8 || operation == 11) return 0;  // blocks might be empty
   if (operation < 6) return 1;
   if (operation < 9) return other == root;
   if (operation < 12) return own == root;

@@ -175,7 +175,8 @@ static void show(const struct Notes* all) {
         const struct Part* const each = &one->parts[j];
         const double when = moment_of(all, each->peer, own, each->number, !each->is_sent);
         double late = when - one->begin;
-        if (each->is_sent && when > one->end) late = 0;  // it did not wait for that
+        // Only MPI_Ssend surely waits, and not for what came after its end.
+        if (each->is_sent && (one->procedure != kSsend || when > one->end)) late = 0;
         if (late > one->end - one->begin) late = one->end - one->begin;
         if (late > longest) {
           longest = late;
