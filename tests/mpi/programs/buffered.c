@@ -8,7 +8,7 @@
 //
 //   close       MPI_File_close, MPI_Finalize
 //   finalize    MPI_Finalize without closing
-//   abort       MPI_Abort by all ranks
+//   abort       MPI_Abort by rank 0
 //   exit        exit() in the handler of a signal that comes while it writes
 //   alarm       exit() in the handler of a signal that comes at any moment while it writes the file
 //               anew: prints "written N" before, records that its calls have written
@@ -225,6 +225,19 @@ static void limited(void) {
   if (rank == 0) printf("told %d failed %d\n", told > 0, failed);
 }
 
+// Rank 0 has written anew, and calls MPI_Abort. What others hold back is not written then, so they
+// hold back nothing.
+static void abort_holding_back(void) {
+  write_all_records(rank == 0 ? 4 : 6);
+  check(MPI_File_sync(file) == MPI_SUCCESS, "sync the file");
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank != 0) {
+    for (;;) pause();
+  }
+  write_all_records(6);
+  abort_job(4);
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -251,10 +264,10 @@ int main(int argc, char** argv) {
   fflush(stdout);
   MPI_Barrier(MPI_COMM_WORLD);
   if (strcmp(end, "exit") == 0) signal(SIGUSR2, leave);
+  if (strcmp(end, "abort") == 0) abort_holding_back();
   if (strcmp(end, "limit") != 0) write_all_records(6);
   if (strcmp(end, "exit") == 0) raise(SIGUSR2);
   MPI_Barrier(MPI_COMM_WORLD);
-  if (strcmp(end, "abort") == 0) abort_job(4);
   if (strcmp(end, "close") == 0) check(MPI_File_close(&file) == MPI_SUCCESS, "close the file");
   MPI_Finalize();
   return 0;
