@@ -104,14 +104,23 @@ def test_fortran(host: Host, ranks: int, library) -> None:
     assert found[False] == [line.replace("engine", "plain") for line in found[True]]
 
 
+NO_END = 124  # the code of a job that did not end in its time
+
+
 @pytest.mark.parametrize("ranks", [1, 2])
 def test_library_that_ends_and_begins(ranks: int, library) -> None:
-    """Only Open MPI opens files and begins anew. Its UCX transport does not, so it is left out."""
+    """Only Open MPI opens files and begins anew. Its UCX transport does not, so it is left out. Its
+    second MPI_Session_init may wait for ever, also without the layer (in 1 of 30 runs)."""
     host = host_named("openmpi")
     program = compile_c(host, ["sessions_anew.c"], "sessions-anew")
     folder = work_directory(f"sessions-anew-{ranks}")
     plain_transport = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_osc": "^ucx"}
-    result = launch(host, ranks, [program, folder], layered=True, environment=plain_transport)
-    assert "WRONG" not in result.out, result.explain()
+    for _ in range(5):
+        result = launch(
+            host, ranks, [program, folder], layered=True, environment=plain_transport, timeout=20
+        )
+        assert "WRONG" not in result.out, result.explain()
+        if result.code != NO_END:
+            break
     wanted = sorted(f"rank {rank} used {turn}" for rank in range(ranks) for turn in range(2))
     assert sorted(result.out.splitlines()) == wanted, result.explain()
