@@ -1,6 +1,5 @@
 // Opening, closing, deleting.
 #include <bit>
-#include <string>
 
 #include "abi/file_name.h"
 #include "abi/flavour.h"
@@ -107,8 +106,9 @@ Error open(MPI_Comm communicator, const char* file_name, int amode, MPI_Info inf
   if (fh == nullptr || file_name == nullptr || communicator == MPI_COMM_NULL) return {};
   const auto path = abi::path_of(file_name);
   if (!path) return {};
-  // The program may have it open itself, with a buffer.
-  posix::buffers::release_named(AT_FDCWD, std::string(*path).c_str(), O_RDWR);
+  // The program may have it open itself, with a buffer. The path is the name's end, so it has the
+  // name's zero: nothing here may take memory, or a rank without would not come to the others.
+  posix::buffers::release_named(AT_FDCWD, path->data(), O_RDWR);
   if (has_ended()) return {};
   // Even after a failure, which the program's error handler may clear.
   is_ours = true;
