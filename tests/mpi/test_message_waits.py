@@ -7,22 +7,14 @@ from pathlib import Path
 
 import pytest
 from hosts import Host
-from running import Result, compile_program, launch, work_directory
-from test_recorder import report_of
-from test_waits import differences, until_near
+from running import Result
+from test_waits import RANKS, differences, run_recorded, until_near
 
-RANKS = (2, 3, 4, 8)
 LATE_TO = {"1": "send", "2": "receive"}
 
 
 def run_waited(host: Host, ranks: int, label: str, **settings: str) -> tuple[dict, Result]:
-    program = compile_program(host.compilers["c"], ["waited_messages.c"], f"waited-m-{host.name}")
-    directory = work_directory(f"message-waits-{label}-{host.name}-{ranks}")
-    given = {"HEADRACE_RECORD": "1", "HEADRACE_LOGPATH": str(directory), **settings}
-    result = launch(host, ranks, [program], True, given)
-    assert result.code == 0, result.explain()
-    (record,) = directory.glob("*.hrc")
-    return report_of(record), result
+    return run_recorded(host, "waited_messages.c", ranks, label, **settings)
 
 
 @pytest.mark.parametrize("ranks", RANKS)

@@ -13,20 +13,27 @@ from test_languages import FORTRAN, fortran_program
 from test_recorder import report_of
 
 RANKS = (2, 3, 4, 8)
-ROUNDS = 3
 # Between the program's own clock and the layer's lies what each call takes besides, with more ranks
 # than cores also other ranks' work.
 SHARE, SECONDS = 0.05, 0.012
 
 
-def run_waited(host: Host, ranks: int, label: str, **settings: str) -> tuple[dict, Result]:
-    program = compile_program(host.compilers["c"], ["waited.c"], f"waited-{host.name}")
-    directory = work_directory(f"waits-{label}-{host.name}-{ranks}")
+def run_recorded(
+    host: Host, source: str, ranks: int, label: str, **settings: str
+) -> tuple[dict, Result]:
+    """The report of a run of the program, and the run."""
+    name = f"{Path(source).stem}-{host.name}"
+    program = compile_program(host.compilers["c"], [source], name)
+    directory = work_directory(f"{name}-{label}-{ranks}")
     given = {"HEADRACE_RECORD": "1", "HEADRACE_LOGPATH": str(directory), **settings}
     result = launch(host, ranks, [program], True, given)
     assert result.code == 0, result.explain()
     (record,) = directory.glob("*.hrc")
     return report_of(record), result
+
+
+def run_waited(host: Host, ranks: int, label: str, **settings: str) -> tuple[dict, Result]:
+    return run_recorded(host, "waited.c", ranks, label, **settings)
 
 
 def truth(result: Result) -> tuple[dict[str, tuple[float, float]], dict[int, float]]:
