@@ -9,16 +9,6 @@
 namespace headrace::collective {
 namespace {
 
-const char* obstacle_on_node(const Shape& shape, const Call& call, const Limits& limits) {
-  if (const char* const several = needs_one_node(shape, call, limits)) return several;
-  return needs_small_parcels(shape, call, limits);
-}
-
-const char* obstacle_between(const Shape& shape, const Call& call, const Limits& limits) {
-  if (const char* const none = needs_nodes_of_ranks(shape)) return none;
-  return needs_small_parcels(shape, call, limits);
-}
-
 Algorithm::Cost cost(const Shape& shape, const Call& call) {
   return {static_cast<double>(call.bytes) * shape.size / shape.node_count, 1};
 }
@@ -43,13 +33,13 @@ void plan(const Shape& shape, const Call& call, const Limits& limits, Schedule& 
 
 }  // namespace
 
-const Algorithm node_gather = {"slots",  Operation::gather, &obstacle_on_node,
+const Algorithm node_gather = {"slots",  Operation::gather, &needs_parcels_on_node,
                                &no_cost, nullptr,           &plan};
-const Algorithm node_gatherv = {"slots", Operation::gatherv, &obstacle_on_node, &no_cost, nullptr,
-                                &plan};
-const Algorithm nodes_gather = {"leaders", Operation::gather, &obstacle_between,
+const Algorithm node_gatherv = {
+    "slots", Operation::gatherv, &needs_parcels_on_node, &no_cost, nullptr, &plan};
+const Algorithm nodes_gather = {"leaders", Operation::gather, &needs_parcels_between,
                                 &cost,     nullptr,           &plan};
-const Algorithm nodes_gatherv = {"leaders", Operation::gatherv, &obstacle_between, &cost, nullptr,
-                                 &plan};
+const Algorithm nodes_gatherv = {
+    "leaders", Operation::gatherv, &needs_parcels_between, &cost, nullptr, &plan};
 
 }  // namespace headrace::collective

@@ -17,11 +17,25 @@ const char* needs_room(std::size_t bytes, const Limits& limits) {
   return bytes <= limits.stage ? nullptr : "it is too large for the node's shared memory";
 }
 
+namespace {
+
 const char* needs_small_parcels(const Shape& shape, const Call& call, const Limits& limits) {
   const std::size_t small = rooted_room(shape, limits).small;
   if (small == 0) return "there are too many ranks for the node's shared memory";
   // Where all know how large it is, and that nothing would be put together.
   return call.bytes <= small ? nullptr : "it is so large that each rank had better send by itself";
+}
+
+}  // namespace
+
+const char* needs_parcels_on_node(const Shape& shape, const Call& call, const Limits& limits) {
+  if (const char* const several = needs_one_node(shape, call, limits)) return several;
+  return needs_small_parcels(shape, call, limits);
+}
+
+const char* needs_parcels_between(const Shape& shape, const Call& call, const Limits& limits) {
+  if (const char* const none = needs_nodes_of_ranks(shape)) return none;
+  return needs_small_parcels(shape, call, limits);
 }
 
 Algorithm::Cost no_cost(const Shape&, const Call&) {

@@ -13,8 +13,9 @@ const char* needs_one_node(const Shape& shape, const Call& call, const Limits& l
 const char* needs_nodes_of_ranks(const Shape& shape);
 const char* needs_room(std::size_t bytes, const Limits& limits);
 
-/// What calls with a root need of the stage, and of its data.
-const char* needs_small_parcels(const Shape& shape, const Call& call, const Limits& limits);
+/// What gathering and scattering need: one node, or several, and small parcels.
+const char* needs_parcels_on_node(const Shape& shape, const Call& call, const Limits& limits);
+const char* needs_parcels_between(const Shape& shape, const Call& call, const Limits& limits);
 
 Algorithm::Cost no_cost(const Shape& shape, const Call& call);
 

@@ -8,16 +8,6 @@
 namespace headrace::collective {
 namespace {
 
-const char* obstacle_on_node(const Shape& shape, const Call& call, const Limits& limits) {
-  if (const char* const several = needs_one_node(shape, call, limits)) return several;
-  return needs_small_parcels(shape, call, limits);
-}
-
-const char* obstacle_between(const Shape& shape, const Call& call, const Limits& limits) {
-  if (const char* const none = needs_nodes_of_ranks(shape)) return none;
-  return needs_small_parcels(shape, call, limits);
-}
-
 /// The root's: it sends to all others.
 Algorithm::Cost cost(const Shape& shape, const Call& call) {
   const double others = shape.node_count - 1;
@@ -56,13 +46,13 @@ void plan(const Shape& shape, const Call& call, const Limits& limits, Schedule& 
 
 }  // namespace
 
-const Algorithm node_scatter = {"slots", Operation::scatter, &obstacle_on_node, &no_cost, nullptr,
-                                &plan};
-const Algorithm node_scatterv = {"slots", Operation::scatterv, &obstacle_on_node, &no_cost, nullptr,
-                                 &plan};
-const Algorithm nodes_scatter = {"leaders", Operation::scatter, &obstacle_between, &cost, nullptr,
-                                 &plan};
-const Algorithm nodes_scatterv = {"leaders", Operation::scatterv, &obstacle_between, &cost, nullptr,
-                                  &plan};
+const Algorithm node_scatter = {
+    "slots", Operation::scatter, &needs_parcels_on_node, &no_cost, nullptr, &plan};
+const Algorithm node_scatterv = {
+    "slots", Operation::scatterv, &needs_parcels_on_node, &no_cost, nullptr, &plan};
+const Algorithm nodes_scatter = {
+    "leaders", Operation::scatter, &needs_parcels_between, &cost, nullptr, &plan};
+const Algorithm nodes_scatterv = {
+    "leaders", Operation::scatterv, &needs_parcels_between, &cost, nullptr, &plan};
 
 }  // namespace headrace::collective

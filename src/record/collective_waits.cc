@@ -4,7 +4,7 @@
 #include <ctime>
 #include <new>
 
-#include "record/clock.h"
+#include "record/extent_items.h"
 
 namespace headrace::record {
 namespace {
@@ -30,12 +30,9 @@ CollectiveWaits::CollectiveWaits(ImageFile& image, EntryLogs& logs)
     : logs_(logs), images_(image), tables_(image) {}
 
 std::unique_ptr<CollectiveWaits> CollectiveWaits::make(ImageFile& image) {
-  ExtentHeader* const extent = image.take(ExtentKind::entry_logs, kNone, sizeof(EntryLogs), 1);
-  if (extent == nullptr) return nullptr;
-  auto* const logs = new (extent + 1) EntryLogs{};
-  image.header().entry_logs = static_cast<std::uint64_t>(
-      reinterpret_cast<std::byte*>(logs) - reinterpret_cast<std::byte*>(&image.header()));
-  return std::unique_ptr<CollectiveWaits>(new CollectiveWaits(image, *logs));
+  auto* const logs = take_logs<EntryLogs>(image, ExtentKind::entry_logs, image.header().entry_logs);
+  return std::unique_ptr<CollectiveWaits>(logs == nullptr ? nullptr
+                                                          : new CollectiveWaits(image, *logs));
 }
 
 /// Its place is a free one, else that of the communicator which was freed first.

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <new>
 
 #include "record/image_file.h"
 
@@ -19,6 +21,18 @@ Item* take_item(ImageFile& image, ExtentHeader*& extent, ExtentKind kind, std::u
     extent = more;
   }
   return reinterpret_cast<Item*>(extent + 1) + extent->used.load(std::memory_order_relaxed);
+}
+
+/// Takes what other ranks of the node read: one item, of which `place` says where it lies in the
+/// image. Null without room.
+template <class Logs>
+Logs* take_logs(ImageFile& image, ExtentKind kind, std::uint64_t& place) {
+  ExtentHeader* const extent = image.take(kind, kNone, sizeof(Logs), 1);
+  if (extent == nullptr) return nullptr;
+  auto* const logs = new (extent + 1) Logs{};
+  place = static_cast<std::uint64_t>(reinterpret_cast<std::byte*>(logs) -
+                                     reinterpret_cast<std::byte*>(&image.header()));
+  return logs;
 }
 
 inline void publish(ExtentHeader* extent) {

@@ -6,6 +6,8 @@
 #include <optional>
 #include <span>
 
+#include "record/extent_items.h"
+
 namespace headrace::record {
 namespace {
 
@@ -49,12 +51,10 @@ MessageWaits::MessageWaits(ImageFile& image, MessageLogs& logs, std::int32_t ran
       calls_(std::make_unique<std::array<Call, kPending>>()) {}
 
 std::unique_ptr<MessageWaits> MessageWaits::make(ImageFile& image, std::int32_t rank) {
-  ExtentHeader* const extent = image.take(ExtentKind::message_logs, kNone, sizeof(MessageLogs), 1);
-  if (extent == nullptr) return nullptr;
-  auto* const logs = new (extent + 1) MessageLogs{};
-  image.header().message_logs = static_cast<std::uint64_t>(
-      reinterpret_cast<std::byte*>(logs) - reinterpret_cast<std::byte*>(&image.header()));
-  return std::unique_ptr<MessageWaits>(new MessageWaits(image, *logs, rank));
+  auto* const logs =
+      take_logs<MessageLogs>(image, ExtentKind::message_logs, image.header().message_logs);
+  return std::unique_ptr<MessageWaits>(logs == nullptr ? nullptr
+                                                       : new MessageWaits(image, *logs, rank));
 }
 
 void MessageWaits::know(std::uint64_t id, std::vector<std::int32_t> members) noexcept {

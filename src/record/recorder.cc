@@ -30,6 +30,8 @@ std::atomic<std::int64_t> next_sample = 0;
 std::array<std::atomic<ThreadListener>, 2> thread_listeners;
 std::atomic<void (*)() noexcept> before_end = nullptr;
 constinit std::atomic<FileTimeline*> file_timeline = nullptr;
+constinit std::atomic<CollectiveWaits*> collective_waits_in_use = nullptr;
+constinit std::atomic<MessageWaits*> message_waits_in_use = nullptr;
 
 namespace {
 
@@ -251,6 +253,8 @@ Error start_recorder(const RecorderStart& start) {
   if (settings().record_message_waits) {
     own.message_waits = MessageWaits::make(*own.image, start.rank);
   }
+  collective_waits_in_use.store(own.waits.get());
+  message_waits_in_use.store(own.message_waits.get());
   if (settings().record_files) own.accesses = AccessTable::make(*own.image);
   start_timelines(own);
   note_usage(own.image->header());
@@ -301,14 +305,6 @@ ImageFile* image() {
 
 AccessTable* access_table() {
   return recorder().accesses.get();
-}
-
-CollectiveWaits* collective_waits() {
-  return recorder().waits.get();
-}
-
-MessageWaits* message_waits() {
-  return recorder().message_waits.get();
 }
 
 CommunicatorIds& communicator_ids() {

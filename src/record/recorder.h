@@ -59,9 +59,15 @@ void stop_recorder();
 ImageFile* image();
 /// Files that the program uses without MPI; null if they are not recorded.
 AccessTable* access_table();
-/// Null if waits are not recorded.
-CollectiveWaits* collective_waits();
-MessageWaits* message_waits();
+/// Null if waits are not recorded; asked in each call.
+extern constinit std::atomic<CollectiveWaits*> collective_waits_in_use;
+extern constinit std::atomic<MessageWaits*> message_waits_in_use;
+inline CollectiveWaits* collective_waits() {
+  return collective_waits_in_use.load(std::memory_order_relaxed);
+}
+inline MessageWaits* message_waits() {
+  return message_waits_in_use.load(std::memory_order_relaxed);
+}
 CommunicatorIds& communicator_ids();
 /// Not in a forked child.
 bool is_this_process();

@@ -70,21 +70,40 @@ std::string_view name_of(MPI_Comm communicator) {
   return "";
 }
 
+/// The group of a communicator that messages go to, and that of MPI_COMM_WORLD.
+class Groups {
+ public:
+  Groups(MPI_Comm communicator, bool is_inter) {
+    const int code = is_inter ? native.Comm_remote_group(communicator, &own_)
+                              : native.Comm_group(communicator, &own_);
+    are_there_ = code == MPI_SUCCESS && native.Comm_group(MPI_COMM_WORLD, &world_) == MPI_SUCCESS;
+  }
+  ~Groups() {
+    if (own_ != MPI_GROUP_NULL) native.Group_free(&own_);
+    if (world_ != MPI_GROUP_NULL) native.Group_free(&world_);
+  }
+  Groups(const Groups&) = delete;
+  Groups& operator=(const Groups&) = delete;
+
+  bool are_there() const { return are_there_; }
+  MPI_Group own() const { return own_; }
+  MPI_Group world() const { return world_; }
+
+ private:
+  MPI_Group own_ = MPI_GROUP_NULL;
+  MPI_Group world_ = MPI_GROUP_NULL;
+  bool are_there_ = false;
+};
+
 bool has_ranks_of_world(MPI_Comm communicator, int size) {
   if (communicator == MPI_COMM_WORLD) return true;
   int world_size = 0;
   if (native.Comm_size(MPI_COMM_WORLD, &world_size) != MPI_SUCCESS || size != world_size) {
     return false;
   }
-  MPI_Group own = MPI_GROUP_NULL;
-  MPI_Group world = MPI_GROUP_NULL;
+  const Groups groups(communicator, false);
   int result = MPI_UNEQUAL;
-  if (native.Comm_group(communicator, &own) == MPI_SUCCESS &&
-      native.Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
-    native.Group_compare(own, world, &result);
-  }
-  if (own != MPI_GROUP_NULL) native.Group_free(&own);
-  if (world != MPI_GROUP_NULL) native.Group_free(&world);
+  if (groups.are_there()) native.Group_compare(groups.own(), groups.world(), &result);
   return result == MPI_IDENT;
 }
 
@@ -110,14 +129,10 @@ std::vector<std::int32_t> members_of(MPI_Comm communicator, int size) {
   std::vector<int> own_ranks(static_cast<std::size_t>(size));
   std::vector<std::int32_t> members(own_ranks.size());
   std::iota(own_ranks.begin(), own_ranks.end(), 0);
-  MPI_Group own = MPI_GROUP_NULL;
-  MPI_Group world = MPI_GROUP_NULL;
-  const bool is_known = native.Comm_group(communicator, &own) == MPI_SUCCESS &&
-                        native.Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS &&
-                        native.Group_translate_ranks(own, size, own_ranks.data(), world,
-                                                     members.data()) == MPI_SUCCESS;
-  if (own != MPI_GROUP_NULL) native.Group_free(&own);
-  if (world != MPI_GROUP_NULL) native.Group_free(&world);
+  const Groups groups(communicator, false);
+  const bool is_known = groups.are_there() &&
+                        native.Group_translate_ranks(groups.own(), size, own_ranks.data(),
+                                                     groups.world(), members.data()) == MPI_SUCCESS;
   if (!is_known || std::ranges::count(members, MPI_UNDEFINED) != 0) return {};
   return members;
 }
@@ -161,16 +176,11 @@ Facts make_facts(MPI_Comm communicator) {
 }
 
 std::int32_t translate(MPI_Comm communicator, bool is_inter, int peer) {
-  MPI_Group own = MPI_GROUP_NULL;
-  MPI_Group world = MPI_GROUP_NULL;
+  const Groups groups(communicator, is_inter);
   int found = MPI_UNDEFINED;
-  const int code = is_inter ? native.Comm_remote_group(communicator, &own)
-                            : native.Comm_group(communicator, &own);
-  if (code == MPI_SUCCESS && native.Comm_group(MPI_COMM_WORLD, &world) == MPI_SUCCESS) {
-    native.Group_translate_ranks(own, 1, &peer, world, &found);
+  if (groups.are_there()) {
+    native.Group_translate_ranks(groups.own(), 1, &peer, groups.world(), &found);
   }
-  if (own != MPI_GROUP_NULL) native.Group_free(&own);
-  if (world != MPI_GROUP_NULL) native.Group_free(&world);
   return found == MPI_UNDEFINED ? static_cast<std::int32_t>(kOutside) : found;
 }
 
