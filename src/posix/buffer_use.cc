@@ -58,7 +58,7 @@ bool release_slot(BufferSlot& slot, const char* why) noexcept {
 Tables* tables = nullptr;
 
 bool is_in_own_process() noexcept {
-  return is_in_own_memory() && ::getpid() == tables->process;
+  return is_in_own_memory() && posix::is_in_own_process();
 }
 
 Use::Use(int descriptor) noexcept {

@@ -17,7 +17,6 @@ struct Tables {
   std::array<std::atomic<std::uint8_t>, kDescriptors> numbers;
   std::array<BufferSlot, kBufferSlots> slots;
   std::atomic<BufferWishes> wishes;  ///< null once no file is to get any
-  pid_t process;
 };
 
 /// Null until start().

@@ -95,7 +95,6 @@ bool start(BufferWishes wishes) noexcept {
   if (memory == MAP_FAILED) return false;
   tables = new (memory) Tables{};
   tables->wishes = wishes;
-  tables->process = ::getpid();
   numbers = tables->numbers.data();
   ::pthread_atfork([] { release_all("the program forks"); }, nullptr, nullptr);
   std::atexit(&release_at_end);

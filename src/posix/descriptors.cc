@@ -31,7 +31,6 @@ struct Tables {
   std::array<Opening, kOpenings> all;  ///< the first is for those without room
   std::atomic<std::uint32_t> end;      ///< above all descriptors that were followed
   Opening of_child;                    ///< for calls of a child in this memory: no file
-  pid_t process;
 };
 
 Tables* tables = nullptr;
@@ -141,13 +140,18 @@ record::AccessTable::Found find_opened(AccessLayer layer, int directory, std::st
   return find_file(layer, directory, name, is_unnamed ? "/(unnamed file)" : "");
 }
 
+pid_t own_process = 0;
+/// Whether a child may call here, with this memory.
+std::atomic<bool> is_asked_for_process = false;
+
 /// Memory that children do not get; other memory, which they do, if the kernel is too old.
 std::atomic<int>* make_mark() {
   const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   void* const page =
       ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return nullptr;
-  ::madvise(page, size, MADV_WIPEONFORK);
+  if (::madvise(page, size, MADV_WIPEONFORK) != 0) expect_shared_memory();
+  own_process = ::getpid();
   return new (page) std::atomic<int>(1);
 }
 
@@ -206,7 +210,6 @@ bool prepare_descriptors() {
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   tables = static_cast<Tables*>(memory);
-  tables->process = ::getpid();
   tables->all[0].descriptors = 1;
   tables->all[0].stands_for_many = true;
   record::before_end.store(&fold_all);
@@ -218,8 +221,12 @@ bool prepare_descriptors() {
   return true;
 }
 
+void expect_shared_memory() noexcept {
+  is_asked_for_process.store(true, std::memory_order_relaxed);
+}
+
 bool is_in_own_process() noexcept {
-  return ::getpid() == tables->process;
+  return !is_asked_for_process.load(std::memory_order_relaxed) || ::getpid() == own_process;
 }
 
 Opening* note_open(int descriptor, AccessLayer layer, int directory, std::string_view name,

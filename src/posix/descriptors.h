@@ -43,8 +43,12 @@ struct Opening {
 /// A number in memory that the kernel clears for each child.
 extern std::atomic<int>* own_process_mark;
 
-/// Makes that number. False without memory.
+/// Makes that number, for this process. False without memory.
 bool prepare_own_mark();
+
+/// The program is about to start a child that may share this memory (vfork). From then on the
+/// kernel is asked which process calls, which takes longer than all else that a call costs.
+void expect_shared_memory() noexcept;
 
 /// Whether calls are counted at all.
 extern std::atomic<bool> is_counting;

@@ -1,5 +1,6 @@
 // Stand-ins for functions that end the process, replace its program, or start another: what buffers
-// hold back is in the files before. They are led here only if files get buffers.
+// hold back is in the files before. They are led here only if files get buffers, but for those that
+// may start a child which shares this memory.
 #include <sys/syscall.h>
 
 #include <cstdarg>
@@ -7,6 +8,7 @@
 #include <span>
 
 #include "posix/descriptor_buffers.h"
+#include "posix/descriptors.h"
 #include "posix/functions.h"
 #include "posix/stream_buffers.h"
 
@@ -48,6 +50,14 @@ bool concerns_files(long number) {
     case SYS_tgkill: return false;
     default: return true;
   }
+}
+
+/// What it shares with its parent is not looked at.
+bool makes_process(long number) {
+#ifdef SYS_vfork
+  if (number == SYS_vfork) return true;
+#endif
+  return number == SYS_clone || number == SYS_clone3;
 }
 
 /// The words of execl and its kin behind the first, with the null at their end.
@@ -147,6 +157,7 @@ int execle(const char* path, const char* first, ...) noexcept {
 /// The child returns from here first, with this stack, and the parent afterwards: so this must be
 /// a jump in every build. The compiler does not know what it leads to, so it makes one.
 __attribute__((noinline, no_sanitize_thread, optimize("O2"))) pid_t vfork() noexcept {
+  expect_shared_memory();
   buffers::release_all("the program forks");
   return real.vfork();
 }
@@ -163,6 +174,7 @@ int clone(int (*function)(void*), void* stack, int flags, void* argument, ...) n
   void* const storage = va_arg(more, void*);
   void* const child = va_arg(more, void*);
   va_end(more);
+  if ((flags & (CLONE_VM | CLONE_THREAD)) == CLONE_VM) expect_shared_memory();
   buffers::release_all("the program forks");
   return real.clone(function, stack, flags, argument, parent, storage, child);
 }
@@ -196,6 +208,7 @@ long syscall(long number, ...) noexcept {
   long words[6];
   for (long& one : words) one = va_arg(more, long);
   va_end(more);
+  if (makes_process(number)) expect_shared_memory();
   if (buffers::any() && concerns_files(number)) {
     buffers::release_all("the program makes system calls by itself");
   }

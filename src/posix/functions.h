@@ -81,6 +81,9 @@ namespace headrace::posix {
   X(fopen) X(fopen64) X(freopen) X(freopen64) X(fdopen) X(fclose) X(fflush) \
   X(io_uring_queue_init) X(io_uring_queue_init_params) X(io_uring_queue_init_mem)
 
+/// What may start a child that shares this memory: for both, too.
+#define HEADRACE_CHILD_FUNCTIONS(X) X(vfork) X(clone) X(syscall)
+
 /// Of streams: for counts alone.
 #define HEADRACE_COUNTED_FUNCTIONS(X) \
   X(fseek) X(fseeko) X(fseeko64) X(rewind) X(fsetpos) X(fsetpos64) \
@@ -100,14 +103,15 @@ namespace headrace::posix {
   X(sync) X(syncfs) X(sync_file_range) X(readahead) X(flock) X(lockf) X(lockf64) X(ioctl) \
   X(aio_read) X(aio_read64) X(aio_write) X(aio_write64) X(aio_fsync) X(aio_fsync64) \
   X(lio_listio) X(lio_listio64) X(dprintf) X(vdprintf) X(__dprintf_chk) X(__vdprintf_chk) \
-  X(sendmsg) X(syscall) \
+  X(sendmsg) \
   X(_exit) X(_Exit) X(quick_exit) X(abort) X(execve) X(execv) X(execvp) X(execvpe) X(fexecve) X(execveat) \
-  X(execl) X(execlp) X(execle) X(vfork) X(_Fork) X(clone) \
+  X(execl) X(execlp) X(execle) X(_Fork) \
   X(posix_spawn) X(posix_spawnp) X(system) X(popen)
 // clang-format on
 
 #define HEADRACE_IO_FUNCTIONS(X)   \
   HEADRACE_DESCRIPTOR_FUNCTIONS(X) \
+  HEADRACE_CHILD_FUNCTIONS(X)      \
   HEADRACE_COUNTED_FUNCTIONS(X)    \
   HEADRACE_BUFFER_FUNCTIONS(X)
 

@@ -77,9 +77,10 @@ void remove_all(const std::vector<std::string>& images) {
 
 KeptJobs kept_jobs() {
   constexpr std::int64_t kSecond = 1'000'000'000;
-  const bool is_asked_for = settings().gives("HEADRACE_RECORD") || settings().sampling ||
-                            settings().counters != CountersSetting::off;
-  return {settings().record_shortest * kSecond, is_asked_for};
+  const Settings& all = settings();
+  const bool is_asked_for = all.gives("HEADRACE_RECORD") || all.record_files || all.timeline ||
+                            all.sampling || all.counters != CountersSetting::off;
+  return {all.record_shortest * kSecond, is_asked_for};
 }
 
 /// Whether it is one of this job's: others may have left theirs under the same name.

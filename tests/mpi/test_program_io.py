@@ -104,7 +104,7 @@ def test_counts_are_exact(host: Host, library: Path, ranks: int) -> None:
     io = io_in(directory)
     found = used(directory, io)
     tally = tallied(directory)
-    assert len(tally) == 16 * ranks
+    assert len(tally) == 18 * ranks
     assert {key: found.get(key) for key in tally} == tally
     files = files_below(directory, io)
     for rank in range(ranks):

@@ -90,14 +90,16 @@ def test_one_rank_that_moves_no_data_leaves_none(host: Host, library: Path) -> N
     directory = work_directory(f"by-default-idle-{host.name}")
     program = compile_c(host, ["recorded_many.c"], "recorded-many")
     environment = host.environment | preload([library]) | NOT_SET
-    for asked, expected in ({}, 0), ({"HEADRACE_RECORD": "1"}, 1):
+    for expected, asked in enumerate(
+        [{}, {"HEADRACE_RECORD": "1"}, {"HEADRACE_RECORD_FILES": "1"}]
+    ):
         result = run([program, "idle"], environment | asked, cwd=directory)
         assert result.code == 0, result.explain()
         assert bool(own_lines(result)) == bool(expected), result.explain()
         assert len(list(directory.rglob("*.hrc"))) == expected
     result = run([program, "paths", 1], environment, cwd=directory)
     assert result.code == 0, result.explain()
-    assert len(list(directory.rglob("*.hrc"))) == 2, "a message to itself is one"
+    assert len(list(directory.rglob("*.hrc"))) == 3, "a message to itself is one"
 
 
 def test_short_jobs_can_be_left_out(host: Host, library: Path) -> None:

@@ -191,6 +191,19 @@ static void children(void) {
   must(write(file, buffer, 100) == 100, "write");
   close(file);
   told("child", "posix", 1, 0, 2, 0, 200, 0);
+  int kept = open(path("kept"), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+  int other = open(path("other"), O_CREAT | O_WRONLY | O_TRUNC, 0600);
+  child = vfork();
+  if (child == 0) {
+    dup2(other, kept);
+    _exit(0);
+  }
+  must(write(kept, buffer, 100) == 100, "write");
+  must(waitpid(child, &status, 0) == child && status == 0, "a child that copies a descriptor");
+  close(kept);
+  close(other);
+  told("kept", "posix", 1, 0, 1, 0, 100, 0);
+  told("other", "posix", 1, 0, 0, 0, 0, 0);
 }
 
 /* Descriptors that are closed, and opened again, past the C library. */
