@@ -94,6 +94,19 @@ long traced_recursive(int depth) {
   return inner + 1;
 }
 
+double traced_step(double x) {
+  return x * 0.5;
+}
+
+double traced_steps(long steps) {
+  double x = 1;
+  for (long i = 0; i < steps; ++i) {
+    for (int k = 0; k < 20; ++k) x = x * 0.999 + 0.5;
+    x = traced_step(x);
+  }
+  return x;
+}
+
 #if defined(__AVX__)
 vector traced_vector(vector a, vector b) {
   return a * b + a;

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+
+namespace headrace::trace {
+
+/// What tracing one call takes, in ticks. `inner` lies between the two moments that are taken as
+/// the call's beginning and end, `outer` before and behind these, so in its caller.
+struct CallCost {
+  std::int64_t inner = 0;
+  std::int64_t outer = 0;
+};
+
+/// Bytes of arguments on the stack for which the copy was measured.
+inline constexpr std::int64_t kSmallCopy = 128;
+inline constexpr std::int64_t kLargeCopy = 4096;
+
+/// As measured when tracing starts; zeros until then, so that nothing is left out.
+struct CallCosts {
+  CallCost by_trampoline;  ///< without a copy
+  CallCost by_hooks;
+  std::int64_t small_copy = 0;  ///< more for kSmallCopy bytes; all of it is inner
+  std::int64_t large_copy = 0;
+
+  std::int64_t copy_of(std::int64_t bytes) const noexcept {
+    if (bytes == 0) return 0;
+    if (bytes <= kSmallCopy) return small_copy;
+    return small_copy +
+           (bytes - kSmallCopy) * (large_copy - small_copy) / (kLargeCopy - kSmallCopy);
+  }
+};
+
+/// Set before threads trace.
+extern constinit CallCosts call_costs;
+
+}  // namespace headrace::trace
