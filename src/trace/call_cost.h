@@ -2,7 +2,19 @@
 
 #include <cstdint>
 
+#include "record/clock.h"
+
 namespace headrace::trace {
+
+/// The clock when all that the program did before is done. A processor works on hundreds of
+/// instructions at once: without this a caller's work would be taken for that of the small function
+/// that it calls next, and what tracing takes could not be told from it.
+inline std::int64_t ticks_after_all() noexcept {
+#if defined(__x86_64__)
+  __asm__ volatile("lfence" ::: "memory");
+#endif
+  return record::ticks();
+}
 
 /// What tracing one call takes, in ticks. `inner` lies between the two moments that are taken as
 /// the call's beginning and end, `outer` before and behind these, so in its caller.

@@ -95,7 +95,7 @@ void ThreadTrace::open(const void* place, const std::uintptr_t* returns, std::ui
   ++calls.calls;
   ++active_[function];
   open_[depth_] = {place, returns, &calls, function, 0, 0, 0, ticks_in_mpi(), size, cost, 0, 0};
-  open_[depth_].begin = record::ticks();
+  open_[depth_].begin = ticks_after_all();
   ++depth_;
 }
 
@@ -191,6 +191,6 @@ int headrace_trace_leave(TraceFrame* frame) noexcept {
   trace::ThreadTrace* const own = trace::own_trace;
   if (own == nullptr || !trace::is_tracing()) return 1;
   if (!headrace::record::has_steady_counter) return 0;
-  own->end(*frame, headrace::record::ticks());
+  own->end(*frame, trace::ticks_after_all());
   return 1;
 }

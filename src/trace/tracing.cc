@@ -331,7 +331,7 @@ int headrace_trace_learn(headrace::trace::TraceFrame* frame) noexcept {
 
 void headrace_trace_leave_slowly(headrace::trace::TraceFrame* frame) noexcept {
   headrace::trace::ThreadTrace* const own = headrace::trace::own_trace;
-  if (own != nullptr) own->end(*frame, headrace::record::ticks());
+  if (own != nullptr) own->end(*frame, headrace::trace::ticks_after_all());
 }
 
 extern "C" {

@@ -18,7 +18,11 @@ from test_traced import (
     traced_and_counted,
 )
 
-MEASURED = re.compile(r"^ns (\S+) (\S+) (\S+) (\S+)", re.MULTILINE)
+from headrace.record.reader import read
+
+MEASURED = re.compile(r"^ns (\S+) (\S+) ([^,\s]+)", re.MULTILINE)
+
+MOST_RUNS = 4
 
 
 def program(host: Host) -> Path:
@@ -30,13 +34,35 @@ def program(host: Host) -> Path:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_caller_of_many_small_functions(host: Host, library, way: str) -> None:
-    """As it is without tracing, by the program's own clock. A call is a million of instructions,
-    between which 500 others are traced."""
+    """Its time is as it is without tracing, by the program's own clock, though tracing the 500
+    calls that each of its calls makes takes about as long. Other jobs may slow the machine down
+    while it is traced, so the best of some runs counts."""
+    found = []
+    while not any(found) and len(found) < MOST_RUNS:
+        found.append(is_as_untraced(host, way))
+    assert any(found)
+
+
+def is_as_untraced(host: Host, way: str) -> bool:
     directory = work_directory(f"traced-cost-{host.name}-{way}")
     names = functions_of(made_library(way))
     result = launch(host, 1, [program(host)], True, planned(host, way, directory, names))
     assert result.code == 0, result.explain()
     traced, counted = traced_and_counted(result.out, directory, way, names)
     require_same(traced, counted, way)
-    print(result.out, traced["traced_steps"], traced["traced_step"])
-    assert False
+    least, mean, waited = map(float, MEASURED.search(result.out).groups())
+    steps, step = traced["traced_steps"], traced["traced_step"]
+    assert steps.own + step.time == pytest.approx(steps.time, abs=10)
+    own = steps.own / steps.calls
+    print(way, least, mean, waited, own, least_of(directory, steps.calls))
+    # The thread may have to wait for a core within its own code as well.
+    is_right = 0.88 * least < own < 1.15 * mean + waited
+    return is_right and least_of(directory, steps.calls) == pytest.approx(least, rel=0.1)
+
+
+def least_of(directory: Path, calls: int) -> int:
+    """Nanoseconds of the shortest call of the function that has so many."""
+    (record,) = directory.glob("*.hrc")
+    (node,) = read(record).nodes
+    (least,) = (own for number, own in node["traced"].rows("calls", "least") if number == calls)
+    return least

@@ -204,3 +204,13 @@ def test_what_all_paths_have_is_left_out() -> None:
     # Without lines of Python the interpreter's are all that is known.
     assert [one.function for one in symbols.of_program([python, start])] == ["PyEval_EvalCode"]
     assert [one.function for one in symbols.of_program([start])] == ["__libc_start_main"]
+
+
+def test_the_best_of_a_functions_names() -> None:
+    """As Fortran's entries of MPI have a dozen."""
+    names = ["pmpi_test__", "mpi_test_", "MPI_TEST", "MPI_Test_f08", "_mpi_test"]
+    found = elf.in_order((16, 8, name) for name in names)
+    assert found[-1][2] == "MPI_TEST"
+    assert [one[:2] for one in elf.in_order([(16, 8, "a"), (0, 4, "b"), (16, 9, "long_name")])] == [
+        *((0, 4), (16, 8), (16, 9))
+    ]

@@ -99,12 +99,15 @@ double traced_step(double x) {
 }
 
 double traced_steps(long steps) {
-  double x = 1;
+  double sum = 0;
+  unsigned long own[4] = {1, 2, 3, 4};
   for (long i = 0; i < steps; ++i) {
-    for (int k = 0; k < 20; ++k) x = x * 0.999 + 0.5;
-    x = traced_step(x);
+    for (int k = 0; k < 60; ++k) {
+      for (int n = 0; n < 4; ++n) own[n] = (own[n] ^ own[n] << 13) + (own[n] >> 7);
+    }
+    sum += traced_step((double)(own[0] ^ own[1] ^ own[2] ^ own[3]));
   }
-  return x;
+  return sum;
 }
 
 #if defined(__AVX__)
