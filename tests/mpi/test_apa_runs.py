@@ -133,13 +133,15 @@ def test_callers_and_mpi(host: Host, library: Path) -> None:
     assert groups["mpi"]["calls"] >= RANKS * STEPS
 
 
-def fortran(name: str, binding: str, target: str, flags: list[str]) -> tuple[Host, Path]:
+def fortran(
+    name: str, binding: str, target: str, flags: list[str], *libraries: str
+) -> tuple[Host, Path]:
     host = host_named(name)
     if host.missing:
         absent(host.missing)
     flags = ["-O2", "-g", "-fno-inline", "-cpp", f"-D{MACROS[binding]}", *flags]
-    name = f"apa-{target}-{binding}-{name}"
-    return host, compile_program(host.compilers[binding], ["apa.F90"], name, flags)
+    compiler = [*host.compilers[binding], *libraries]
+    return host, compile_program(compiler, ["apa.F90"], f"apa-{target}-{binding}-{name}", flags)
 
 
 @pytest.mark.parametrize("way", ["hooks", "nops"])
@@ -154,9 +156,8 @@ def test_functions_of_fortran_libraries(name: str, binding: str, library: Path) 
     """By the slots of the program: one of a group, and one by its name."""
     flags = ["-O2", "-fPIC", "-shared"]
     work = compile_program(["gfortran"], ["apa_shared.F90"], "libapa-shared.so", flags)
-    host, program = fortran(
-        name, binding, "import", ["-DSHARED", str(work), f"-Wl,-rpath,{work.parent}"]
-    )
+    flags = ["-DSHARED", f"-L{work.parent}", f"-Wl,-rpath,{work.parent}"]
+    host, program = fortran(name, binding, "import", flags, f"-l:{work.name}")
     job = Job(host, library, program, f"import-{binding}-{name}")
     plain_run = subprocess.run(
         job.line, env=job.environment, capture_output=True, text=True, check=True
