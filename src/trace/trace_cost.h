@@ -20,9 +20,9 @@ struct TraceCosts {
   CostOfWay by_hooks;
 };
 
-/// Sets `call_costs`, and tells them. The least mean of some rounds of calls of a function that does nothing, in a scratch image below
-/// `job` in the first of the directories that has room. Zeros if there is none. Call it before
-/// anything is traced.
+/// Sets `call_costs`, and tells them. The least mean of some rounds of calls of a function that
+/// does nothing, in a scratch image below `job` in the first of the directories that has room.
+/// Zeros if there is none. Call it before anything is traced.
 TraceCosts measure_costs(std::span<const std::string> directories, const std::string& job);
 
 }  // namespace headrace::trace

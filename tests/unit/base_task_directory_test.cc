@@ -1,9 +1,9 @@
-#include "base/task_directory.h"
-
 #include <gtest/gtest.h>
 
 #include <cstddef>
 #include <thread>
+
+#include "base/task_directory.h"
 
 namespace headrace {
 namespace {

@@ -1,6 +1,6 @@
-/* Measures calls of traced_steps before MPI_Init, when nothing is traced, and makes as many after it.
-   Prints nanoseconds of a call: the least and the mean (of CPU time) of those that are not traced,
-   and for how long the thread had no core in the mean of the others. */
+/* Measures calls of traced_steps before MPI_Init, when nothing is traced, and makes as many after
+   it. Prints nanoseconds of a call: the least and the mean (of CPU time) of those that are not
+   traced, and for how long the thread had no core in the mean of the others. */
 
 #include <mpi.h>
 #include <stdio.h>
