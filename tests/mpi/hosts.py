@@ -95,7 +95,8 @@ def _intel() -> Host:
         fortran = ["gfortran", *link, "-lmpifort", "-lmpi"]
         compilers["mpif.h"] = fortran
         if own := _of_this_gfortran(modules):
-            compilers["mpi"] = [*fortran, f"-I{own}"]
+            # It has no interfaces of procedures with buffers of any type.
+            compilers["mpi"] = [*fortran, f"-I{own}", "-fallow-argument-mismatch"]
     missing = _missing([launcher], "PyPI's impi-rt")
     if not missing and not header.exists():
         missing = f"PyPI's impi-devel is not installed (no {header})"
