@@ -17,10 +17,10 @@
 #include "base/message.h"
 #include "base/process_mark.h"
 #include "base/settings.h"
+#include "base/task_directory.h"
 #include "base/thread.h"
 #include "profile/event_counts.h"
 #include "profile/own_descriptors.h"
-#include "profile/sampled_thread.h"
 #include "record/recorder.h"
 #include "topo/spare_cores.h"
 

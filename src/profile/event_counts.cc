@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/uninterrupted.h"
+#include "profile/counter_sum.h"
 
 namespace headrace::profile {
 namespace {
@@ -109,26 +110,19 @@ void EventCounts::begin(std::span<const pid_t> threads) {
 }
 
 bool EventCounts::read(Counted& one) const {
-  struct {
-    std::uint64_t count;
-    std::uint64_t enabled;
-    std::uint64_t running;
-  } told{};
-  std::int64_t count = 0;
-  std::int64_t enabled = 0;
-  std::int64_t running = 0;
+  std::vector<CounterReading> all;
   for (const HeldDescriptor& counter : one.counters) {
+    CounterReading told;
     if (!counter.is_intact()) return false;  // what was counted before stays
     if (uninterrupted([&] { return ::read(counter.get(), &told, sizeof told); }) != sizeof told) {
       return false;
     }
-    count += static_cast<std::int64_t>(told.count);
-    enabled += static_cast<std::int64_t>(told.enabled);
-    running += static_cast<std::int64_t>(told.running);
+    all.push_back(told);
   }
-  one.item->count = count;
-  one.item->enabled = enabled;
-  one.item->running = running;
+  const CounterReading sum = sum_of(all);
+  one.item->count = static_cast<std::int64_t>(sum.count);
+  one.item->enabled = static_cast<std::int64_t>(sum.enabled);
+  one.item->running = static_cast<std::int64_t>(sum.running);
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/task_directory.h"
 #include "profile/code_map.h"
 #include "profile/sample_signal.h"
 #include "profile/sample_store.h"

@@ -1,13 +1,7 @@
 #include "profile/sampled_thread.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-#include <array>
-#include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string_view>
 
@@ -23,13 +17,6 @@ std::unique_ptr<std::FILE, CloseFile> open_of_thread(pid_t thread, const char* n
   return std::unique_ptr<std::FILE, CloseFile>(std::fopen(path.c_str(), "re"));
 }
 
-/// 0: it is none.
-pid_t number_of(std::string_view name) {
-  pid_t number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  return error == std::errc() && end == name.data() + name.size() ? number : 0;
-}
-
 }  // namespace
 
 // The kernel's numbers of clocks: the complement of the thread, and 6 for its CPU time
@@ -42,24 +29,6 @@ std::int64_t cpu_time_of(pid_t thread) {
   timespec time{};
   if (::clock_gettime(cpu_clock_of(thread), &time) != 0) return -1;
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-}
-
-std::vector<pid_t> TaskDirectory::list() {
-  if (!directory_ || !directory_.is_intact()) {
-    directory_ = HeldDescriptor(::open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  }
-  std::vector<pid_t> threads;
-  if (!directory_ || ::lseek(directory_.get(), 0, SEEK_SET) != 0) return threads;
-  alignas(dirent64) std::array<char, 4096> entries;
-  for (;;) {
-    const long got = ::syscall(SYS_getdents64, directory_.get(), entries.data(), entries.size());
-    if (got <= 0) return threads;
-    for (long at = 0; at < got;) {
-      const auto* const entry = reinterpret_cast<const dirent64*>(entries.data() + at);
-      if (const pid_t thread = number_of(entry->d_name); thread != 0) threads.push_back(thread);
-      at += entry->d_reclen;
-    }
-  }
 }
 
 std::string name_of_thread(pid_t thread) {

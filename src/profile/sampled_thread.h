@@ -7,9 +7,7 @@
 #include <ctime>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "base/held_descriptor.h"
 #include "profile/perf_ring.h"
 #include "profile/sample_ring.h"
 #include "record/change_log.h"
@@ -53,17 +51,6 @@ struct SampledThread {
 clockid_t cpu_clock_of(pid_t thread);
 /// Nanoseconds; -1 if there is no such thread.
 std::int64_t cpu_time_of(pid_t thread);
-
-/// The threads of the process. Its descriptor has a high number and is kept, so that looking takes
-/// none of the low numbers, which programs expect open() to return.
-class TaskDirectory {
- public:
-  /// All that there are now; empty where the directory cannot be read.
-  std::vector<pid_t> list();
-
- private:
-  HeldDescriptor directory_;
-};
 
 /// As the system shows it, at most 15 bytes.
 std::string name_of_thread(pid_t thread);

@@ -243,7 +243,7 @@ struct CounterItem {
   std::int64_t wall;     ///< ns since counting began
 };
 
-/// Calls of one traced function by one call path in one region, by one thread.
+/// Calls of one function by one path, in one region and thread. `ticks` and `own` may be below 0.
 struct TracedCalls {
   std::uint32_t function;  ///< a note's number
   std::uint32_t path;      ///< a frame of the same thread

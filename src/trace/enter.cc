@@ -25,6 +25,13 @@ void increase(std::int64_t& sum, std::int64_t value) noexcept {
   if (value > 0 && __builtin_add_overflow(sum, value, &sum)) sum = INT64_MAX;
 }
 
+/// What is left of a call without what tracing took: of one call it may be less than nothing, as
+/// that is a mean.
+void add_without(std::int64_t& sum, std::int64_t ticks, std::int64_t cost) noexcept {
+  const std::int64_t value = (ticks > 0 ? ticks : 0) - cost;
+  if (__builtin_add_overflow(sum, value, &sum)) sum = value > 0 ? INT64_MAX : INT64_MIN;
+}
+
 std::int64_t product(std::int64_t one, std::int64_t other) noexcept {
   std::int64_t result = 0;
   return __builtin_mul_overflow(one, other, &result) ? 0 : result;
@@ -34,6 +41,7 @@ std::int64_t product(std::int64_t one, std::int64_t other) noexcept {
 
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThreadTrace* own_trace = nullptr;
 std::atomic<std::uint32_t> traced_process = 0;
+constinit CallCosts call_costs;
 
 /// Whether a call was left without its end, by a jump: another one begins where it lay, or further
 /// out, or something else lies where it would return to. Functions that are compiled into another
@@ -82,18 +90,23 @@ record::TracedCalls* ThreadTrace::known_calls(record::PathEnd& path,
 }
 
 void ThreadTrace::open(const void* place, const std::uintptr_t* returns, std::uint32_t function,
-                       record::TracedCalls& calls, std::int64_t size) noexcept {
+                       record::TracedCalls& calls, std::int64_t size,
+                       const CallCost& cost) noexcept {
   ++calls.calls;
   ++active_[function];
-  open_[depth_] = {place, returns, &calls, function, 0, 0, 0, ticks_in_mpi(), size};
-  open_[depth_].begin = record::ticks();
+  open_[depth_] = {place, returns, &calls, function, 0, 0, 0, ticks_in_mpi(), size, cost, 0, 0};
+  open_[depth_].begin = ticks_after_all();
   ++depth_;
 }
 
-void ThreadTrace::open(const TraceFrame& frame, record::TracedCalls& calls) noexcept {
+void ThreadTrace::open(const TraceFrame& frame, record::TracedCalls& calls,
+                       std::int64_t learning) noexcept {
   const auto function = static_cast<std::uint32_t>(frame.function);
   const auto* const arguments = reinterpret_cast<const std::uintptr_t*>(&frame) - frame.copied / 8;
-  open(&frame, arguments - 1, function, calls, size_of(functions[function], frame));
+  CallCost cost = call_costs.by_trampoline;
+  cost.inner += call_costs.copy_of(static_cast<std::int64_t>(frame.copied));
+  cost.outer += learning;
+  open(&frame, arguments - 1, function, calls, size_of(functions[function], frame), cost);
 }
 
 void ThreadTrace::close(std::int64_t now, std::int64_t result) noexcept {
@@ -103,11 +116,13 @@ void ThreadTrace::close(std::int64_t now, std::int64_t result) noexcept {
   const std::int64_t took = now > ended.begin ? now - ended.begin : 0;
   const std::int64_t mpi = ticks_in_mpi() - ended.mpi;
   const std::int64_t own_mpi = mpi - ended.inner_mpi;
-  increase(calls.own, took - ended.inner - own_mpi);
+  const std::int64_t cost = ended.within + ended.cost.inner;
+  const std::int64_t whole = took > cost ? took - cost : 0;
+  add_without(calls.own, took - ended.inner - own_mpi, ended.calling + ended.cost.inner);
   increase(calls.mpi, own_mpi);
-  if (--active_[ended.function] == 0) calls.ticks += took;
-  if (took < calls.least || calls.ended == 0) calls.least = took;
-  if (took > calls.greatest) calls.greatest = took;
+  if (--active_[ended.function] == 0) add_without(calls.ticks, took, cost);
+  if (whole < calls.least || calls.ended == 0) calls.least = whole;
+  if (whole > calls.greatest) calls.greatest = whole;
   if (function.has_result) {
     if (result > 0) increase(calls.moved, product(result, ended.size));
   } else if (function.has_size) {
@@ -115,8 +130,11 @@ void ThreadTrace::close(std::int64_t now, std::int64_t result) noexcept {
   }
   ++calls.ended;
   if (depth_ == 0) return;
-  open_[depth_ - 1].inner += took;
-  open_[depth_ - 1].inner_mpi += mpi;
+  Open& caller = open_[depth_ - 1];
+  caller.inner += took;
+  caller.inner_mpi += mpi;
+  caller.calling += ended.cost.outer;
+  caller.within += cost + ended.cost.outer;
 }
 
 Answer ThreadTrace::begin(TraceFrame& frame) noexcept {
@@ -127,7 +145,7 @@ Answer ThreadTrace::begin(TraceFrame& frame) noexcept {
   if (path == nullptr) return Answer::learn;
   record::TracedCalls* const calls = known_calls(*path, static_cast<std::uint32_t>(frame.function));
   if (calls == nullptr) return Answer::learn;
-  open(frame, *calls);
+  open(frame, *calls, 0);
   return Answer::trace;
 }
 
@@ -135,10 +153,12 @@ Answer ThreadTrace::begin(TraceFrame& frame) noexcept {
 Answer ThreadTrace::begin_slowly(TraceFrame& frame) noexcept {
   const BusyMark busy(is_busy_);
   if (!busy || !prepare(frame) || !may_learn(frame.return_slot)) return pass();
+  const std::int64_t begin = record::ticks();
   record::PathEnd& path = paths_.find(frame.return_slot, 0);
   record::TracedCalls* const calls = calls_of(path, static_cast<std::uint32_t>(frame.function));
   if (calls == nullptr) return pass();
-  open(frame, *calls);
+  // Without a steady counter all calls come this way, and what it takes was measured.
+  open(frame, *calls, record::has_steady_counter ? record::ticks() - begin : 0);
   return Answer::trace;
 }
 
@@ -171,6 +191,6 @@ int headrace_trace_leave(TraceFrame* frame) noexcept {
   trace::ThreadTrace* const own = trace::own_trace;
   if (own == nullptr || !trace::is_tracing()) return 1;
   if (!headrace::record::has_steady_counter) return 0;
-  own->end(*frame, headrace::record::ticks());
+  own->end(*frame, trace::ticks_after_all());
   return 1;
 }

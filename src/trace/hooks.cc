@@ -117,7 +117,7 @@ void enter_hook(void* function, void* /*site*/) noexcept {
 }
 
 void exit_hook(void* function, void* /*site*/) noexcept {
-  const std::int64_t now = record::ticks();
+  const std::int64_t now = ticks_after_all();
   ThreadTrace* const own = own_trace;
   if (own == nullptr || !is_tracing()) return;
   std::uint32_t number = kNoFunction;

@@ -1,6 +1,5 @@
 #include "trace/patch.h"
 
-#include <dirent.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -12,12 +11,12 @@
 #include <charconv>
 #include <chrono>
 #include <cstring>
-#include <memory>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "base/small_file.h"
+#include "base/task_directory.h"
 
 namespace headrace::trace {
 namespace {
@@ -105,25 +104,15 @@ bool protect(const void* at, std::size_t size, int protection) {
   return ::mprotect(reinterpret_cast<void*>(begin), end - begin, protection) == 0;
 }
 
-std::vector<std::string> threads_of_now() {
-  std::vector<std::string> threads;
-  const std::unique_ptr<DIR, int (*)(DIR*)> tasks(::opendir("/proc/self/task"), &::closedir);
-  if (tasks == nullptr) return threads;
-  while (const dirent* const entry = ::readdir(tasks.get())) {
-    if (entry->d_name[0] != '.') threads.emplace_back(entry->d_name);
-  }
-  return threads;
-}
-
 std::string refused(const char* what) {
   return std::string("the system refuses ") + what + ": " + std::strerror(errno);
 }
 
 /// Whether a thread waits in the kernel, or has ended. /proc/self/task/ID/syscall begins with the
 /// number of the call then.
-bool waits(const std::string& id) {
+bool waits(pid_t id) {
   constexpr std::size_t kMost = 256;
-  const std::string folder = "/proc/self/task/" + id;
+  const std::string folder = "/proc/self/task/" + std::to_string(id);
   const std::string where = read_small_file((folder + "/syscall").c_str(), kMost);
   if (where.empty()) return ::access(folder.c_str(), F_OK) != 0;
   return std::isdigit(static_cast<unsigned char>(where[0])) != 0;
@@ -134,11 +123,11 @@ bool waits(const std::string& id) {
 bool others_wait() {
   constexpr int kTries = 20;
   constexpr std::chrono::milliseconds kPause{1};
-  const std::string self = std::to_string(::syscall(SYS_gettid));
+  const auto self = static_cast<pid_t>(::syscall(SYS_gettid));
+  TaskDirectory tasks;
   for (int i = 0; i < kTries; ++i) {
-    const std::vector<std::string> threads = threads_of_now();
-    if (std::ranges::all_of(threads,
-                            [&](const std::string& id) { return id == self || waits(id); })) {
+    const std::vector<pid_t> threads = tasks.list();
+    if (std::ranges::all_of(threads, [&](pid_t id) { return id == self || waits(id); })) {
       return !threads.empty();
     }
     std::this_thread::sleep_for(kPause);

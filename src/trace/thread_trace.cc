@@ -91,13 +91,18 @@ void ThreadTrace::begin_hooked(std::uint32_t function, const std::uintptr_t* slo
   const BusyMark busy(is_busy_);
   if (!busy) return;
   TracedCalls* calls = nullptr;
+  CallCost cost = call_costs.by_hooks;
   if (stack_.holds(slot) && forget_dead(slot, true)) {
     record::PathEnd* const path = paths_.find_known(slot);
     calls = path == nullptr ? nullptr : known_calls(*path, function);
-    if (calls == nullptr && may_learn(slot)) calls = calls_of(paths_.find(slot, 0), function);
+    if (calls == nullptr && may_learn(slot)) {
+      const std::int64_t begin = record::ticks();
+      calls = calls_of(paths_.find(slot, 0), function);
+      cost.outer += record::ticks() - begin;
+    }
   }
   if (calls != nullptr && depth_ < kMostOpen) {
-    open(slot, nullptr, function, *calls, 0);
+    open(slot, nullptr, function, *calls, 0, cost);
   } else {
     pass();
   }
@@ -136,6 +141,14 @@ void ThreadTrace::end_all(std::int64_t now) noexcept {
       close(now, 0);
     }
   }
+}
+
+std::int64_t ThreadTrace::ticks_of(std::uint32_t function) const noexcept {
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < links_.taken(); ++i) {
+    if (links_[i].function == function) sum += links_[i].calls->ticks;
+  }
+  return sum;
 }
 
 PathId ThreadTrace::add_frame(const record::Frame& frame) noexcept {

@@ -13,6 +13,7 @@
 #include "record/mapped_array.h"
 #include "record/modules.h"
 #include "record/thread_record.h"
+#include "trace/call_cost.h"
 #include "trace/frame.h"
 #include "trace/functions.h"
 
@@ -70,6 +71,9 @@ class ThreadTrace final : public record::PathStore {
   /// Calls that are under way end now, but for those that were left by a jump.
   void end_all(std::int64_t now) noexcept;
 
+  /// Of the calls of a function that have ended.
+  std::int64_t ticks_of(std::uint32_t function) const noexcept;
+
  private:
   /// A call that is under way.
   struct Open {
@@ -83,6 +87,9 @@ class ThreadTrace final : public record::PathStore {
     std::int64_t inner_mpi;  ///< of these, in MPI
     std::int64_t mpi;        ///< the thread's ticks in MPI when it began
     std::int64_t size;       ///< what its arguments say that it moves
+    CallCost cost;
+    std::int64_t calling;  ///< of its own ticks, what tracing the calls that it made took
+    std::int64_t within;   ///< ticks that tracing all calls within it took
   };
   struct CallsLink {
     record::TracedCalls* calls;
@@ -107,9 +114,10 @@ class ThreadTrace final : public record::PathStore {
   record::TracedCalls* calls_of(record::PathEnd& path, std::uint32_t function) noexcept;
   record::TracedCalls* new_calls(record::PathEnd& path, std::uint32_t function);
   record::TracedCalls* other_calls(std::uint32_t function);
-  void open(const TraceFrame& frame, record::TracedCalls& calls) noexcept;
+  /// `learning`: ticks that it took to know the call's path.
+  void open(const TraceFrame& frame, record::TracedCalls& calls, std::int64_t learning) noexcept;
   void open(const void* place, const std::uintptr_t* returns, std::uint32_t function,
-            record::TracedCalls& calls, std::int64_t size) noexcept;
+            record::TracedCalls& calls, std::int64_t size, const CallCost& cost) noexcept;
   void close(std::int64_t now, std::int64_t result) noexcept;
   bool prepare(TraceFrame& frame) noexcept;
   bool may_learn(const std::uintptr_t* slot) const noexcept;

@@ -3,10 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
 #include "base/process_mark.h"
+#include "trace/call_cost.h"
 #include "trace/hooks.h"
 #include "trace/thread_trace.h"
 
@@ -29,18 +32,49 @@ constexpr std::uint32_t kProbe = kMostFunctions - 1;  // no plan gets so far bef
 [[gnu::noinline]] void do_nothing_between_hooks() {
   enter_hook(reinterpret_cast<void*>(&do_nothing), nullptr);
   exit_hook(reinterpret_cast<void*>(&do_nothing), nullptr);
+  asm volatile("");  // the hook is no tail call: it would not be within this function
 }
 
-/// Of one call, in ticks: the least mean of some rounds.
-double least_of(void (*call)()) {
+/// Ticks of one call.
+struct Round {
+  double whole = 0;
+  double inner = 0;  ///< of it, what its trace says
+};
+
+/// The mean of that round of some which took least.
+Round least_of(void (*call)(), const ThreadTrace& trace) {
   void (*volatile called)() = call;
-  std::int64_t least = INT64_MAX;
-  for (int round = 0; round < kRounds; ++round) {
+  Round least{static_cast<double>(INT64_MAX), 0};
+  for (int i = 0; i < kRounds; ++i) {
+    const std::int64_t inner = trace.ticks_of(kProbe);
     const std::int64_t begin = record::ticks();
-    for (int i = 0; i < kCalls; ++i) called();
-    least = std::min(least, record::ticks() - begin);
+    for (int k = 0; k < kCalls; ++k) called();
+    const auto whole = static_cast<double>(record::ticks() - begin) / kCalls;
+    const auto own = static_cast<double>(trace.ticks_of(kProbe) - inner) / kCalls;
+    if (whole < least.whole) least = {whole, own};
   }
-  return static_cast<double>(least) / kCalls;
+  return least;
+}
+
+/// The same with so many bytes of arguments on the stack, which has them.
+[[gnu::noinline]] Round least_of_stub(const ThreadTrace& trace, std::int64_t copied) {
+  char room[kLargeCopy + 64];
+  asm volatile("" : : "r"(room) : "memory");
+  functions[kProbe].copied = static_cast<std::uint32_t>(copied);
+  const Round least =
+      least_of(reinterpret_cast<void (*)()>(const_cast<void*>(stub_of(kProbe))), trace);
+  functions[kProbe].copied = 0;
+  asm volatile("" : : "r"(room) : "memory");
+  return least;
+}
+
+std::int64_t whole_ticks(double ticks) {
+  return std::llround(std::max(ticks, 0.0));
+}
+
+/// `untraced`: what the call itself takes, which belongs to the function.
+CallCost cost_of(const Round& traced, double untraced) {
+  return {whole_ticks(traced.inner - untraced), whole_ticks(traced.whole - traced.inner)};
 }
 
 }  // namespace
@@ -66,18 +100,26 @@ TraceCosts measure_costs(std::span<const std::string> directories, const std::st
   const record::ClockReading begin = record::read_clock();
   ThreadTrace* const kept = std::exchange(own_trace, trace.get());
   traced_process = process.number();
-  const double traced = least_of(reinterpret_cast<void (*)()>(stub_of(kProbe)));
+  const Round traced = least_of_stub(*trace, 0);
+  const Round small = least_of_stub(*trace, kSmallCopy);
+  const Round large = least_of_stub(*trace, kLargeCopy);
   add_hooked(reinterpret_cast<const void*>(&do_nothing), kProbe);
-  const double hooked = least_of(&do_nothing_between_hooks);
+  const Round hooked = least_of(&do_nothing_between_hooks, *trace);
   traced_process = 0;
   own_trace = kept;
-  const double untraced = least_of(&do_nothing);
+  const double untraced = least_of(&do_nothing, *trace).whole;
   const double tick = record::tick_length(begin, record::read_clock());
   functions[kProbe] = {};
+  call_costs = {cost_of(traced, untraced), cost_of(hooked, untraced),
+                whole_ticks(small.inner - traced.inner), whole_ticks(large.inner - traced.inner)};
   const auto picoseconds = [&](double ticks) {
-    return static_cast<std::uint64_t>(std::max(ticks - untraced, 0.0) * tick * 1000);
+    return static_cast<std::uint64_t>(std::max(ticks, 0.0) * tick * 1000);
   };
-  return {picoseconds(traced), picoseconds(hooked)};
+  const auto costs = [&](const Round& round, const CallCost& cost) {
+    return CostOfWay{picoseconds(round.whole - untraced),
+                     picoseconds(static_cast<double>(cost.inner))};
+  };
+  return {costs(traced, call_costs.by_trampoline), costs(hooked, call_costs.by_hooks)};
 }
 
 }  // namespace headrace::trace

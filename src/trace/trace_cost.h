@@ -10,14 +10,19 @@ namespace headrace::trace {
 bool can_trace();
 
 /// What tracing one call takes, in picoseconds.
-struct TraceCosts {
-  std::uint64_t by_trampoline = 0;
-  std::uint64_t by_hooks = 0;
+struct CostOfWay {
+  std::uint64_t whole = 0;
+  std::uint64_t inner = 0;  ///< of it, what lies within the call (call_cost.h)
 };
 
-/// The least mean of some rounds of calls of a function that does nothing, in a scratch image below
-/// `job` in the first of the directories that has room. Zeros if there is none. Call it before
-/// anything is traced.
+struct TraceCosts {
+  CostOfWay by_trampoline;
+  CostOfWay by_hooks;
+};
+
+/// Sets `call_costs`, and tells them. The least mean of some rounds of calls of a function that
+/// does nothing, in a scratch image below `job` in the first of the directories that has room.
+/// Zeros if there is none. Call it before anything is traced.
 TraceCosts measure_costs(std::span<const std::string> directories, const std::string& job);
 
 }  // namespace headrace::trace

@@ -213,10 +213,12 @@ void start(Tracing& own) {
   for (const std::string& problem : own.plan.problems) print_job_message_once(problem);
   const TraceCosts costs = measure_costs(record::own_directories(), record::job_mark().name());
   learn_handler_mark();
-  note_fact("trace_cost_0", costs.by_trampoline);
-  note_fact("trace_cost_1", costs.by_hooks);
-  note_fact("trace_cost_2", costs.by_trampoline);
-  note_fact("trace_cost_3", costs.by_trampoline);
+  for (const Way way : {Way::slots, Way::hooks, Way::nops, Way::prologue}) {
+    const CostOfWay& cost = way == Way::hooks ? costs.by_hooks : costs.by_trampoline;
+    const std::string number = std::to_string(static_cast<std::uint32_t>(way));
+    note_fact("trace_cost_" + number, cost.whole);
+    note_fact("trace_inner_" + number, cost.inner);
+  }
   record::trampoline_return = reinterpret_cast<std::uintptr_t>(headrace_trace_returned);
   record::set_listener(record::Listener::tracing, &note_record);
   traced_process = own.process.number();
@@ -329,7 +331,7 @@ int headrace_trace_learn(headrace::trace::TraceFrame* frame) noexcept {
 
 void headrace_trace_leave_slowly(headrace::trace::TraceFrame* frame) noexcept {
   headrace::trace::ThreadTrace* const own = headrace::trace::own_trace;
-  if (own != nullptr) own->end(*frame, headrace::record::ticks());
+  if (own != nullptr) own->end(*frame, headrace::trace::ticks_after_all());
 }
 
 extern "C" {

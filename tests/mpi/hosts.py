@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sysconfig
 from dataclasses import dataclass, field
 from functools import cache
@@ -93,6 +94,9 @@ def _intel() -> Host:
     if shutil.which("gfortran") and modules.is_dir():
         fortran = ["gfortran", *link, "-lmpifort", "-lmpi"]
         compilers["mpif.h"] = fortran
+        if own := _of_this_gfortran(modules):
+            # It has no interfaces of procedures with buffers of any type.
+            compilers["mpi"] = [*fortran, f"-I{own}", "-fallow-argument-mismatch"]
     missing = _missing([launcher], "PyPI's impi-rt")
     if not missing and not header.exists():
         missing = f"PyPI's impi-devel is not installed (no {header})"
@@ -109,6 +113,12 @@ def _intel() -> Host:
         },
         missing=missing,
     )
+
+
+def _of_this_gfortran(modules: Path) -> Path | None:
+    """Those that it can read: of its own major version."""
+    version = subprocess.run(["gfortran", "-dumpversion"], capture_output=True, text=True)
+    return next(modules.glob(f"{version.stdout.partition('.')[0].strip()}.*"), None)
 
 
 def _debian(family: str, suffix: str, launcher: str) -> Host:

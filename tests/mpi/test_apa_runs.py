@@ -11,9 +11,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from hosts import AS_ROOT, REPOSITORY, Host
+from conftest import absent
+from hosts import AS_ROOT, REPOSITORY, Host, host_named
 from running import compile_program, work_directory
-from test_languages import FORTRAN, fortran_program
+from test_languages import FORTRAN, MACROS
 from test_recorder import report_of
 
 RANKS = 2
@@ -25,6 +26,7 @@ WAYS = {
     "prologue": ["-O0", "-fno-omit-frame-pointer"],
 }
 TALLY = re.compile(r"^\s*calls (\S+) (\d+)$", re.MULTILINE)
+SHOWN = {"__work_MOD_kernel": "work::kernel", "__work_MOD_text": "work::text"}
 C, F90 = ("kernel", "outer", "many"), ("__work_MOD_kernel", "__work_MOD_text")
 
 
@@ -35,9 +37,9 @@ class Job:
         self.directory = work_directory(f"apa-{name}")
         self.records = self.directory / "records"
         self.program = program
-        self._line = [*host.launch_line(RANKS), str(program), str(STEPS)]
-        self._environment = os.environ | host.environment | AS_ROOT
-        self._environment |= {
+        self.line = [*host.launch_line(RANKS), str(program), str(STEPS)]
+        self.environment = os.environ | host.environment | AS_ROOT
+        self.environment |= {
             "PYTHONPATH": os.pathsep.join(
                 [str(REPOSITORY / "python"), *filter(None, [os.environ.get("PYTHONPATH")])]
             ),
@@ -48,9 +50,9 @@ class Job:
     def run(self, *options: object) -> tuple[subprocess.CompletedProcess[str], dict]:
         """What it wrote, and the report of its record."""
         before = set(self.records.glob("*.hrc"))
-        line = [sys.executable, "-m", "headrace", "profile", *map(str, options), *self._line]
+        line = [sys.executable, "-m", "headrace", "profile", *map(str, options), *self.line]
         done = subprocess.run(
-            line, cwd=self.directory, env=self._environment, capture_output=True, text=True,
+            line, cwd=self.directory, env=self.environment, capture_output=True, text=True,
             check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
@@ -87,7 +89,7 @@ def check_traced(job: Job, names: tuple[str, ...], way: str) -> None:
     assert names[0] not in refused
     traced = {one["name"]: one for one in report["profile"]["traced"]["functions"]}
     for name in set(names) - refused:
-        one = traced[name]
+        one = traced[SHOWN.get(name, name)]
         assert (one["calls"], one["way"], one["unended"]) == (told[name], way, 0), name
         assert 0 <= one["least_seconds"] <= one["greatest_call_seconds"]
         assert sum(one["rank_seconds"]) == pytest.approx(one["own_seconds"])
@@ -131,11 +133,44 @@ def test_callers_and_mpi(host: Host, library: Path) -> None:
     assert groups["mpi"]["calls"] >= RANKS * STEPS
 
 
+def fortran(
+    name: str, binding: str, target: str, flags: list[str], *libraries: str
+) -> tuple[Host, Path]:
+    host = host_named(name)
+    if host.missing:
+        absent(host.missing)
+    flags = ["-O2", "-g", "-fno-inline", "-cpp", f"-D{MACROS[binding]}", *flags]
+    compiler = [*host.compilers[binding], *libraries]
+    return host, compile_program(compiler, ["apa.F90"], f"apa-{target}-{binding}-{name}", flags)
+
+
 @pytest.mark.parametrize("way", ["hooks", "nops"])
-@pytest.mark.parametrize("name", [host.name for host, binding in FORTRAN if binding == "mpi"])
-def test_fortran(name: str, way: str, library: Path) -> None:
-    host, _ = fortran_program(name, "mpi", "apa.F90")
-    flags = ["-O2", "-g", "-fno-inline", *WAYS[way]]
-    target = f"apa-{way}-fortran-{name}"
-    program = compile_program(host.compilers["mpi"], ["apa.F90"], target, flags)
-    check_traced(Job(host, library, program, target), F90, way)
+@pytest.mark.parametrize(("name", "binding"), [(host.name, binding) for host, binding in FORTRAN])
+def test_fortran(name: str, binding: str, way: str, library: Path) -> None:
+    host, program = fortran(name, binding, way, WAYS[way])
+    check_traced(Job(host, library, program, f"{way}-{binding}-{name}"), F90, way)
+
+
+@pytest.mark.parametrize(("name", "binding"), [(host.name, binding) for host, binding in FORTRAN])
+def test_functions_of_fortran_libraries(name: str, binding: str, library: Path) -> None:
+    """By the slots of the program: one of a group, and one by its name."""
+    flags = ["-O2", "-fPIC", "-shared"]
+    work = compile_program(["gfortran"], ["apa_shared.F90"], "libapa-shared.so", flags)
+    flags = ["-DSHARED", f"-L{work.parent}", f"-Wl,-rpath,{work.parent}"]
+    host, program = fortran(name, binding, "import", flags, f"-l:{work.name}")
+    job = Job(host, library, program, f"import-{binding}-{name}")
+    plain_run = subprocess.run(
+        job.line, env=job.environment, capture_output=True, text=True, check=True
+    )
+    file = job.directory / "own.apa.toml"
+    own = '[[functions]]\nname = "shared_work_"\nway = "import"\n'
+    file.write_text(f'program = "{program}"\n[trace]\ngroups = ["math"]\n{own}')
+    done, report = job.run("--apa", file)
+    assert plain(done.stdout) == plain(plain_run.stdout) != []
+    assert "wrong 0" in done.stdout
+    told = {own: int(calls) for own, calls in TALLY.findall(done.stdout)}
+    traced = {one["name"]: one for one in report["profile"]["traced"]["functions"]}
+    for function, group in (("exp", "math"), ("shared_work_", None)):
+        one = traced[function]
+        assert (one["calls"], one["group"]) == (told[function], group) and one["calls"] > 0
+        assert (one["unended"], one["called_by"]) == (0, "MAIN__")

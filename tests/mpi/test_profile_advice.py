@@ -97,6 +97,7 @@ def greatest_own(report: dict[str, Any], case: str) -> float:
         "kernel-time": "kernel",
         "one-thread": "one_thread",
         "scalar-mathematics": "libm",
+        "reference-blas": "reference_blas",
         "spinning-in-mpi": "mpi_cpu",
     }
     return report["metrics"][f"{names.get(case, case)}_greatest_seconds"]

@@ -104,6 +104,20 @@ def test_recursion_counts_once(tmp_path: Path) -> None:
     assert [row[0] for row in tree.rows if "again" in row[0]] == ["  again (3 deep)"]
 
 
+def test_what_headrace_takes_is_named(tmp_path: Path) -> None:
+    job = sampled_job(1)
+    node = job.nodes[0]
+    notes = []
+    for _ in range(2):
+        made = profile_of(job.write(tmp_path), 1)
+        (table,) = (one for one in profile_tables(made) if one.title == "Profile by function")
+        notes.append("Headrace itself" in table.note)
+        module = node.add("modules", file="/opt/lib/libheadrace.so")
+        place = node.add("paths", caller=-1, module=module, offset=64)
+        node.add("samples", rank=0, thread=0, path=place, samples=1, time=10 * MS)
+    assert notes == [False, True]
+
+
 def test_json_text_and_page(tmp_path: Path) -> None:
     file = sampled_job().write(tmp_path)
     found, made = analyse(read(file)), profile_of(file)

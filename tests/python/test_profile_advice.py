@@ -31,6 +31,7 @@ MAIN, WORK = ("main", PROGRAM), ("work", PROGRAM)
 RULES = {
     *("unoptimised-code", "unvectorised-loop", "uneven-function", "allocation", "locks"),
     *("kernel-time", "python-interpreter", "one-thread", "scalar-mathematics", "spinning-in-mpi"),
+    "reference-blas",
 }
 
 
@@ -148,6 +149,18 @@ CASES: dict[str, tuple[list[Maker], list[Maker]]] = {
         [
             lambda: in_library("__sin_fma", LIBM, 50),
             lambda: in_library("_ZGVbN2v_sin", "/lib/libmvec.so.1"),
+        ],
+    ),
+    "reference-blas": (
+        [
+            lambda: in_library("dgemm_", "/lib/libblas.so.3"),
+            lambda: in_library("ztrsv_", PROGRAM),
+        ],
+        [
+            lambda: in_library("dgemm_", "/lib/libblas.so.3", 30),
+            lambda: in_library("dgemm_kernel_HASWELL", "/lib/libopenblas.so.0"),
+            lambda: Made().spend((900, 900), MAIN, ("dgemm_", PROGRAM), ("inner", PROGRAM)),
+            lambda: in_library("dgemmx_", PROGRAM),
         ],
     ),
     "python-interpreter": (

@@ -172,6 +172,21 @@ def test_names_of_cython(mangled: str, name: str) -> None:
     assert demangled(mangled) == name
 
 
+@pytest.mark.parametrize(
+    ("mangled", "name"),
+    [
+        ("__fft_scalar_MOD_cft_1z", "fft_scalar::cft_1z"),
+        ("__work_MOD_kernel._omp_fn.0", "work::kernel._omp_fn.0"),
+        ("__shapes.lines_MOD_area", "shapes.lines::area"),  # of a submodule
+        ("__work_MOD___copy_work_Field", "work::__copy_work_Field"),
+        ("work_mp_kernel_", "work::kernel"),
+        *((one, one) for one in ("__MOD_a", "__work_MOD_", "_MOD_", "dgemm_", "mpi_mp_", "a_mp_b")),
+    ],
+)
+def test_names_of_fortran(mangled: str, name: str) -> None:
+    assert demangled(mangled) == name
+
+
 def test_what_all_paths_have_is_left_out() -> None:
     program, python = Frame("/opt/app", "1", 1), Frame("/usr/bin/python3.13", "2", 2)
     start, line = Frame("/opt/app", "1", 3), Frame("/home/app.py", "", 0, "solve", 7)
@@ -189,3 +204,13 @@ def test_what_all_paths_have_is_left_out() -> None:
     # Without lines of Python the interpreter's are all that is known.
     assert [one.function for one in symbols.of_program([python, start])] == ["PyEval_EvalCode"]
     assert [one.function for one in symbols.of_program([start])] == ["__libc_start_main"]
+
+
+def test_the_best_of_a_functions_names() -> None:
+    """As Fortran's entries of MPI have a dozen."""
+    names = ["pmpi_test__", "mpi_test_", "MPI_TEST", "MPI_Test_f08", "_mpi_test"]
+    found = elf.in_order((16, 8, name) for name in names)
+    assert found[-1][2] == "MPI_TEST"
+    assert [one[:2] for one in elf.in_order([(16, 8, "a"), (0, 4, "b"), (16, 9, "long_name")])] == [
+        *((0, 4), (16, 8), (16, 9))
+    ]

@@ -130,6 +130,17 @@ def test_the_cost_of_tracing(tmp_path: Path) -> None:
     assert "do not trace the function" in table.note
 
 
+@pytest.mark.parametrize("is_left_out", [False, True])
+def test_whether_times_have_that_cost(tmp_path: Path, is_left_out: bool) -> None:
+    """Records of older versions have it."""
+    job = traced_job()
+    if is_left_out:
+        job.facts["trace_inner_0"] = "7000"
+    made = traced_of(job.write(tmp_path))
+    (table, *_) = traced_tables(made)
+    assert made.is_left_out == is_left_out == ("in none of the times" in table.note)
+
+
 @pytest.mark.parametrize("cost", ["-1", "9" * 400, "nan", "1e9", "٣", ""])
 def test_costs_that_are_none(tmp_path: Path, cost: str) -> None:
     job = traced_job()

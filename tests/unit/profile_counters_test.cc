@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "profile/counter_choice.h"
+#include "profile/counter_sum.h"
 #include "profile/event_counts.h"
 #include "record/node_tables.h"
 #include "unit/made_images.h"
@@ -30,6 +31,34 @@ const ChosenEvent* find(const std::vector<ChosenEvent>& events, std::string_view
   const auto found = std::find_if(events.begin(), events.end(),
                                   [&](const ChosenEvent& one) { return one.event.name == name; });
   return found == events.end() ? nullptr : &*found;
+}
+
+double value_of(const CounterReading& one) {
+  return static_cast<double>(one.count) * static_cast<double>(one.enabled) /
+         static_cast<double>(one.running);
+}
+
+TEST(CounterSum, ScalesEachThreadByItsOwnTimes) {
+  // One had its counter always, one for a tenth of its time: 1,000 and 10,000 in truth.
+  const CounterReading threads[] = {{1000, 100, 100}, {1000, 100, 10}};
+  const CounterReading sum = sum_of(threads);
+  EXPECT_EQ(sum.enabled, 200u);
+  EXPECT_EQ(sum.running, 110u);
+  EXPECT_NEAR(value_of(sum), 11000, 1);
+}
+
+TEST(CounterSum, TakesAThreadWithoutACounterForOneAsTheOthers) {
+  const CounterReading threads[] = {{1000, 100, 50}, {0, 100, 0}, {0, 0, 0}};
+  EXPECT_NEAR(value_of(sum_of(threads)), 4000, 4);
+  const CounterReading never[] = {{0, 100, 0}};
+  EXPECT_EQ(sum_of(never).running, 0u);
+  EXPECT_EQ(sum_of(never).count, 0u);
+}
+
+TEST(CounterSum, AddsWholeCounts) {
+  const std::uint64_t large = std::uint64_t{1} << 60;
+  const CounterReading threads[] = {{large + 1, 7, 7}, {large + 2, 9, 9}};
+  EXPECT_EQ(sum_of(threads).count, 2 * large + 3);
 }
 
 TEST(CounterChoice, HasAGroupOfEvents) {

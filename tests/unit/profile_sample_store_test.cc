@@ -118,13 +118,6 @@ TEST(SampleRing, CopiesWhatIsMappedOfAStackThatMayGo) {
   ::munmap(memory, 2 * kPage);
 }
 
-TEST(TaskDirectory, ListsThreadsAsTheyComeAndGo) {
-  TaskDirectory tasks;
-  const std::size_t before = tasks.list().size();
-  ASSERT_GE(before, 1U);
-  std::thread([&] { EXPECT_EQ(tasks.list().size(), before + 1); }).join();
-}
-
 TEST(SampleRing, HandsSamplesOverInOrder) {
   SampleRing ring;
   ASSERT_TRUE(ring.has_memory());

@@ -17,7 +17,7 @@ Metrics = dict[str, float | None]
 
 # Of samples (profile/costs.py): what each rank spends in one matter.
 SAMPLED = ("allocation", "locks", "libm", "python", "kernel", "one_thread", "mpi_cpu")
-SAMPLED += ("unoptimised", "unvectorised")
+SAMPLED += ("unoptimised", "unvectorised", "reference_blas")
 _OF_SAMPLED = ("seconds", "greatest_seconds", "share")
 _OF_SAMPLED += ("bound_lower_seconds", "bound_upper_seconds")
 _NOT_SAMPLED = "the run was not sampled (headrace profile)"

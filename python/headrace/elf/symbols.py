@@ -5,7 +5,7 @@ import stat
 import struct
 import zlib
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -54,7 +54,7 @@ class Functions:
         self._found: list[tuple[int, int, str]] = []
         try:
             with opened(path) as elf:
-                self._found = sorted({*_functions(elf), *_stubs(elf)})
+                self._found = in_order({*_functions(elf), *_stubs(elf)})
         except BROKEN:
             self._found = []
         self._starts = [start for start, _, _ in self._found]
@@ -66,6 +66,19 @@ class Functions:
             return ""
         start, size, name = self._found[place]
         return name if address < start + size else ""
+
+
+def in_order(found: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+    """By place and size. Of a function's names the best is the last: MPI_TEST, not pmpi_test__."""
+    by_name = sorted(
+        found, key=lambda one: (_underscores(one[2]), len(one[2]), one[2]), reverse=True
+    )
+    return sorted(by_name, key=lambda one: one[:2])
+
+
+def _underscores(name: str) -> int:
+    """Before it."""
+    return len(name) - len(name.lstrip("_"))
 
 
 def _functions(elf: ELFFile) -> Iterator[tuple[int, int, str]]:

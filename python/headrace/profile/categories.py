@@ -1,6 +1,7 @@
 """What a sampled path says of its time: the functions that programs call for memory, locks and
 mathematics, Python, the MPI library."""
 
+import re
 from collections.abc import Sequence
 
 from headrace.profile.stacks import Place
@@ -10,6 +11,7 @@ LAYER = "layer"
 ALLOCATION = "allocation"
 LOCKS = "locks"
 LIBM = "libm"
+REFERENCE_BLAS = "reference_blas"
 PYTHON = "python"
 
 _MPI_FILES = ("libmpi", "libpmpi")
@@ -40,6 +42,11 @@ _LOCKS = (
     *("omp_set_nest_lock", "__kmpc_critical", "__kmpc_end_critical", "__kmp_acquire"),
     *("__kmpc_set_lock", "std::mutex::lock"),
 )
+# Matrices and vectors by BLAS' own names. In an optimised BLAS these only call its kernels, whose
+# names are others; in the reference BLAS they work.
+_BLAS = re.compile(
+    r"[sdcz](?:ge|gb|sy|he|tr)m[mv]_|[sdcz]trs[mv]_|[sdcz](?:sy|he)r2?k?_|[sdcz]ger[uc]?_"
+)
 
 
 def is_mpi(place: Place) -> bool:
@@ -54,6 +61,8 @@ def category(stack: Sequence[Place]) -> str:
         return MPI
     if any(place.module.startswith("libheadrace") for place in stack):
         return LAYER
+    if stack and _BLAS.fullmatch(stack[0].function):
+        return REFERENCE_BLAS
     called = []
     for place in stack:
         if place.is_python or not place.module.startswith(_SYSTEM):

@@ -30,6 +30,7 @@ _BY_CATEGORY = {
     categories.ALLOCATION: "allocation",
     categories.LOCKS: "locks",
     categories.LIBM: "libm",
+    categories.REFERENCE_BLAS: "reference_blas",
     categories.PYTHON: "python",
 }
 

@@ -49,7 +49,8 @@ class Caller:
 
 @dataclass(frozen=True)
 class TracedFunction:
-    """Times in ns. time: what it calls included; own: without other traced functions and MPI.
+    """Times in ns, without what tracing took where Traced.is_left_out says so. time: what it calls
+    included; own: without other traced functions and MPI.
     least, greatest: of one call; None if none ended. balance: of `own` over ranks. regions: `time`
     by label, "" outside all. cost: what tracing its calls took."""
 
@@ -111,7 +112,7 @@ class Traced:
     """functions: those with most own time first; uncalled: how many more were never called.
     costs: ns that a call takes, by way, as measured. left_out: functions beyond
     HEADRACE_TRACE_FUNCTIONS. missed: calls for which there was no room, or that could not be
-    traced where they ran."""
+    traced where they ran. is_left_out: whether times are without what tracing took."""
 
     functions: tuple[TracedFunction, ...]
     uncalled: int
@@ -120,6 +121,7 @@ class Traced:
     costs: dict[str, float]
     left_out: int
     missed: int
+    is_left_out: bool
 
 
 @dataclass
@@ -249,6 +251,7 @@ def traced(found: Calls, symbols: Symbols, ranks: int) -> Traced | None:
         {way: cost for way, cost in costs.items() if cost},
         int(_number(found.record, "trace_left_out")),
         sum(missed for node in found.record.nodes for missed in _missed(node)),
+        any(fact.startswith("trace_inner_") for fact in found.record.facts),
     )
 
 

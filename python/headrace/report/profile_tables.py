@@ -51,6 +51,10 @@ def _functions(found: Profile) -> Table:
     note = (
         "CPU time, by samples; share: of all samples of all ranks; average and greatest: of a rank"
     )
+    if any(one.module.startswith("libheadrace") for one in own[:MOST_ROWS]):
+        note += (
+            "; libheadrace.so: Headrace itself, which records calls of MPI and does some of them"
+        )
     return Table("Profile by function", headers, rows, note + more(len(own)))
 
 

@@ -30,6 +30,7 @@ def traced_document(found: Traced | None) -> dict[str, Any] | None:
         ],
         "refused": [vars(one) for one in found.refused],
         "call_cost_seconds": {way: cost / NS for way, cost in found.costs.items()},
+        "cost_is_left_out": found.is_left_out,
         "left_out": found.left_out,
         "missed_calls": found.missed,
     }

@@ -30,6 +30,8 @@ def _functions(found: Traced) -> Table:
         "of all ranks and threads; time: with what it calls; own: without other traced functions "
         "and MPI; tracing: what it took itself"
     )
+    if found.is_left_out:
+        note += ", which is in none of the times, as far as it is known"
     if any(one.is_costly for one in found.functions[:MOST_ROWS]):
         note += f"; {COSTLY}: it took more than a tenth of own: do not trace the function"
     return Table("Traced functions", headers, rows, note + _costs(found) + _rest(found))

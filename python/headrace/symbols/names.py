@@ -1,53 +1,32 @@
-"""Names of C++ functions as their authors wrote them."""
+"""Names of functions of C++, Fortran and Cython as their authors wrote them."""
 
-import ctypes
 import re
-from functools import cache
+from functools import lru_cache
 
-LONGEST = 4096
+from headrace.symbols import demangler
+
 # __pyx_pw_ (called from Python), __pyx_f_ (from C): scopes, each behind its length, then the name,
 # which of some has its number in front.
 _CYTHON = re.compile(r"__pyx_(?:fuse_\d+)?(?:__pyx_)?(?:pw|pf|f|pymod_exec)_(?=\d)")
+# Procedures of modules, and of submodules (parent.child), of GNU's and Intel's compilers. What is
+# behind, such as ._omp_fn.0, is of a part that the compiler made of one.
+_FORTRAN = re.compile(r"__([a-z][\w.]*?)_MOD_(\w.*)|([a-z]\w*?)_mp_(\w+?)_")
 
 
-@cache
-def _demangler() -> tuple[ctypes.CDLL, ctypes.CDLL] | None:
-    """libstdc++, which programs in C++ bring along, and the C library."""
-    try:
-        cxx, c = ctypes.CDLL("libstdc++.so.6"), ctypes.CDLL(None)
-        cxx.__cxa_demangle.restype = ctypes.c_void_p
-        cxx.__cxa_demangle.argtypes = [
-            *(ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int))
-        ]
-        c.free.argtypes = [ctypes.c_void_p]
-    except (OSError, AttributeError):
-        return None
-    return cxx, c
-
-
+@lru_cache(1 << 16)
 def demangled(name: str) -> str:
-    """The name, or what it stands for if it is one of C++ or Cython."""
+    """The name, or what it stands for if it is one of C++, of a module of Fortran, or Cython."""
     if name.startswith("__pyx_"):
         return cython_name(name)
-    libraries = _demangler()
-    if not name.startswith("_Z") or len(name) > LONGEST or libraries is None:
-        return name
-    cxx, c = libraries
-    made = cxx.__cxa_demangle(
-        name.encode("utf-8", "replace"), None, None, ctypes.byref(ctypes.c_int())
-    )
-    if not made:
-        return name
-    try:
-        return ctypes.string_at(made).decode("utf-8", "backslashreplace")
-    finally:
-        c.free(made)
+    if fortran := _FORTRAN.fullmatch(name):
+        return "::".join(filter(None, fortran.groups()))
+    return demangler.demangled(name) or name if name.startswith("_Z") else name
 
 
 def cython_name(name: str) -> str:
     """As __pyx_pw_6mpi4py_3MPI_4Comm_125Gatherv: mpi4py.MPI.Comm.Gatherv."""
     begin = _CYTHON.match(name)
-    if begin is None or len(name) > LONGEST:
+    if begin is None or len(name) > demangler.LONGEST:
         return name
     rest, scopes = name[begin.end() :], []
     while scope := re.match(r"(\d{1,3})(?=[A-Za-z_])", rest):

@@ -130,8 +130,8 @@ def _module_lines(
             for line in told.get(address, ())
             if line.function
         ]
-        if name.endswith(elf.STUB_MARK):
-            found = []  # tools give stubs the name of what lies before them
+        if name.endswith(elf.STUB_MARK) or (name and not any(line.file for line in found)):
+            found = []  # tools give stubs the name of what lies before them, and others any alias
         if not found and name:
             found = [Line(name, *lines.get(address, ("", 0)))]
         if found:

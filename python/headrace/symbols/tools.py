@@ -10,9 +10,10 @@ from pathlib import Path
 SECONDS = 60
 UNKNOWN = "??"
 # The better one first. Both print for each address: it, then for each frame function and file:line.
+# Names stay as they are: what some stand for would take all memory (demangler.py).
 TOOLS = {
-    "llvm-symbolizer": ("--output-style=GNU", "--addresses", "--inlines", "--demangle", "--obj"),
-    "addr2line": ("--addresses", "--functions", "--inlines", "--demangle", "--exe"),
+    "llvm-symbolizer": ("--output-style=GNU", "--addresses", "--inlines", "--no-demangle", "--obj"),
+    "addr2line": ("--addresses", "--functions", "--inlines", "--exe"),
 }
 
 

@@ -1,4 +1,5 @@
-! As apa.c: works in functions that are called so often as it prints, "calls NAME NUMBER".
+! As apa.c: works in functions that are called so often as it prints, "calls NAME NUMBER". Compiled
+! with SHARED it calls exp and a library's function, too (apa_shared.F90).
 
 module work
   implicit none
@@ -29,9 +30,16 @@ contains
 end module
 
 program apa
+#if defined(BINDING_MPI_F08)
+  use mpi_f08
+#elif defined(BINDING_MPI)
   use mpi
+#endif
   use work
   implicit none
+#if !defined(BINDING_MPI_F08) && !defined(BINDING_MPI)
+  include 'mpif.h'
+#endif
   integer :: error, rank, step, steps, own(2), all(2), wrong
   double precision :: sum, total, part
   character(32) :: argument
@@ -45,12 +53,20 @@ program apa
     call MPI_Allreduce(sum, part, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, error)
     total = total + part
     if (text('a', 'bb', 'ccc', 'dddd', 'eeeee') /= 55) wrong = wrong + 1
+#if defined(SHARED)
+    part = exp(part / 1d300)
+    call shared_work(dble(step), part, 'a', 'bb', 'ccc', 'dddd', 'eeeee', 'ffffff', sum)
+    if (abs(sum - step - part - 91) > 1d-9) wrong = wrong + 1
+#endif
   end do
   own = [kernels, texts]
   call MPI_Reduce(own, all, 2, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD, error)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
   if (rank == 0) then
     print '(a, i0)', 'calls __work_MOD_kernel ', all(1), 'calls __work_MOD_text ', all(2)
+#if defined(SHARED)
+    print '(a, i0)', 'calls shared_work_ ', all(1), 'calls exp ', all(1)
+#endif
     print '(a, z16)', 'sum ', total
     print '(a, i0)', 'wrong ', wrong
   end if

@@ -77,6 +77,14 @@ APART static double sines_of_floats(void) {
   return (double)sum;
 }
 
+/* Works itself as in the reference BLAS, or calls a kernel as in others. */
+APART double dgemm_(void) {
+  if (!is_bad) return eight_chains() + 1;
+  double x = 1;
+  for (int i = 0; i < 4096; i++) x = x * 0.5 + others[i];
+  return x;
+}
+
 static double allocate(int often) {
   for (int i = 0; i < 1000; i++) {
     if (i % often != 0 && blocks[i % 64] != NULL) continue;
@@ -158,6 +166,10 @@ static void scalar_mathematics(void) {
   repeat_one(sines, plain, sines_of_floats);
 }
 
+static void reference_blas(void) {
+  repeat(dgemm_, SECONDS);
+}
+
 static pthread_spinlock_t lock;
 
 /* The mended one locks for its results only. */
@@ -225,6 +237,7 @@ static const struct named cases[] = {
     {"kernel-time", kernel_time},
     {"one-thread", one_thread},
     {"scalar-mathematics", scalar_mathematics},
+    {"reference-blas", reference_blas},
     {"spinning-in-mpi", spinning_in_mpi},
 };
 

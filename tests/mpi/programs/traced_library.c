@@ -94,6 +94,22 @@ long traced_recursive(int depth) {
   return inner + 1;
 }
 
+double traced_step(double x) {
+  return x * 0.5;
+}
+
+double traced_steps(long steps) {
+  double sum = 0;
+  unsigned long own[4] = {1, 2, 3, 4};
+  for (long i = 0; i < steps; ++i) {
+    for (int k = 0; k < 60; ++k) {
+      for (int n = 0; n < 4; ++n) own[n] = (own[n] ^ own[n] << 13) + (own[n] >> 7);
+    }
+    sum += traced_step((double)(own[0] ^ own[1] ^ own[2] ^ own[3]));
+  }
+  return sum;
+}
+
 #if defined(__AVX__)
 vector traced_vector(vector a, vector b) {
   return a * b + a;

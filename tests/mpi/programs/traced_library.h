@@ -41,6 +41,9 @@ void traced_busy(double seconds);
 /// The same, and calls traced_busy for the second time.
 void traced_outer(double own, double inner);
 __attribute__((noipa)) long traced_recursive(int depth);
+double traced_step(double x);
+/// Computes, and calls traced_step so many times in between.
+double traced_steps(long steps);
 
 /// A name as the C library might have.
 long send_halo(struct wide given, struct wide more);

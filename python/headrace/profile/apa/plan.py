@@ -105,7 +105,9 @@ def _of_module(
     ways = choices(modules, module, flat, prologues) if flat else {}
     for entry, own in functions.items():
         if not own:
-            yield entry, f"there is no function of this name in {shown(module)}"
+            is_elsewhere = entry.way == IMPORT and not entry.module
+            nowhere = f"there is no function of this name in {shown(module)}"
+            yield entry, _unreadable(entry, "") if is_elsewhere else nowhere
             continue
         chosen = [_chosen(ways[one], entry.way) for one in own]
         lines = [one.line for one in chosen if not one.refusal]
@@ -113,7 +115,8 @@ def _of_module(
 
 
 def _unreadable(entry: Entry, module: str) -> list[str] | str:
-    """By its name alone a function can still be traced where other files call it."""
+    """Of a function whose file is not known, or cannot be read: by its name alone it can still be
+    traced where other files call it."""
     is_plain = entry.name.isascii() and entry.name.isprintable() and " " not in entry.name
     if entry.way == IMPORT and is_plain:
         return [f"import {entry.name}"]
