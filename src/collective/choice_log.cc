@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <map>
 #include <mutex>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -59,6 +60,14 @@ record::DecisionCost* find_or_note(record::Decision decision, bool is_timed) {
   return place->second;
 }
 
+/// Whether no communicator has printed it yet: there may be many that are alike.
+bool is_new(const std::string& text) {
+  static auto& mutex = *new std::mutex;
+  static auto& texts = *new std::set<std::string>;
+  const std::lock_guard lock(mutex);
+  return texts.insert(text).second;
+}
+
 }  // namespace
 
 bool ChoiceLog::is_recorded() noexcept {
@@ -74,7 +83,7 @@ record::DecisionCost* ChoiceLog::note(const Call& call, const Chosen& chosen,
   record::DecisionCost* cost = nullptr;
   // Where memory lacks, the program goes on untold.
   static_cast<void>(attempt([&]() -> Error {
-    if (prints_ && prepared != nullptr) print(call, chosen);
+    if (prints_ && chosen.is_lasting) print(call, chosen);
     if (is_recorded()) cost = find_or_keep(call, chosen, prepared);
     return {};
   }));
@@ -113,7 +122,7 @@ void ChoiceLog::print(const Call& call, const Chosen& chosen) {
   text += ": by " + std::string(chosen.algorithm != nullptr ? chosen.algorithm->name : kLibrary);
   if (chosen.algorithm == nullptr) text += std::string(" (") + chosen.reason + ")";
   if (std::ranges::find(printed_, text) != printed_.end()) return;
-  print_message(text);
+  if (is_new(text)) print_message(text);
   printed_.push_back(std::move(text));
 }
 
