@@ -51,13 +51,21 @@ class ChoiceLog {
     record::DecisionCost* cost;
   };
 
+  /// What was printed of a kind of calls. Reasons: as above.
+  struct Told {
+    const Algorithm* algorithm = nullptr;
+    const char* reason = nullptr;
+    friend bool operator==(const Told&, const Told&) = default;
+  };
+
   record::DecisionCost* find_or_keep(const Call& call, const Chosen& chosen, const Ranks* prepared);
+  Told& told_of(const Call& call, bool is_sized);
   void print(const Call& call, const Chosen& chosen);
 
   int ranks_;
   bool prints_;
   std::vector<Kept> kept_;
-  std::vector<std::string> printed_;
+  std::vector<Told> told_;
 };
 
 /// A choice as records and reports show it. `ranks`: of the communicator; `alternatives`: see
