@@ -4,6 +4,7 @@ programs/collectives_*.c, on one node."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -45,10 +46,7 @@ OPERATIONS = {
 
 
 def shown_by(result: Result) -> dict[str, set[str]]:
-    """By operation, what has carried it out. Each line is shown once, on however many
-    communicators."""
-    lines = [line for line in result.err.splitlines() if SHOWN.match(line)]
-    assert len(lines) == len(set(lines)), result.explain()
+    """By operation, what has carried it out."""
     found: dict[str, set[str]] = {}
     for operation, way in SHOWN.findall(result.err):
         found.setdefault(operation, set()).add(way.split(" (")[0])
@@ -113,11 +111,15 @@ def test_lack_of_memory_is_told(host: Host, library: Path) -> None:
     """All is left to the library, with the reason, which may be found on another rank."""
     program = compile_c(host, SOURCES, "collectives")
     own = ON | {"HEADRACE_NODE_MEMORY": "64k"}
-    result = launch(host, 3, [program, 5, 100, 500], layered=True, environment=own)
-    assert result.code == 0 and result.out.count(": 0 of 100 calls wrong") == 3, result.explain()
+    ranks, rounds = 2, 200
+    result = launch(host, ranks, [program, 5, rounds, 500], layered=True, environment=own)
+    right = result.out.count(f": 0 of {rounds} calls wrong")
+    assert result.code == 0 and right == ranks, result.explain()
     assert shown_by(result) == {operation: {"the MPI library"} for operation in OPERATIONS}
-    ways = {way for _, way in SHOWN.findall(result.err)}
-    assert all("HEADRACE_NODE_MEMORY" in way for way in ways), ways
+    lines = Counter(line for line in result.err.splitlines() if SHOWN.match(line))
+    assert all("HEADRACE_NODE_MEMORY" in line for line in lines), lines
+    # Once by each process, on however many communicators it is the first rank.
+    assert max(lines.values()) <= ranks, lines
 
 
 @pytest.mark.parametrize("ranks", [2, 5])
