@@ -49,10 +49,10 @@ void find(void* handle, const char* name, Function& function) {
 }  // namespace
 
 Functions called_functions() {
-  return {&MPI_Barrier,    &MPI_Bcast,    &MPI_Allreduce,      &MPI_Allgather,
-          &MPI_Allgatherv, &MPI_Alltoall, &MPI_Reduce_scatter, &MPI_Reduce_scatter_block,
-          &MPI_Gather,     &MPI_Gatherv,  &MPI_Scatter,        &MPI_Scatterv,
-          &MPI_Alltoallv,  &MPI_Alltoallw};
+  return {&MPI_Barrier,    &MPI_Bcast,     &MPI_Allreduce,      &MPI_Allgather,
+          &MPI_Allgatherv, &MPI_Alltoall,  &MPI_Reduce_scatter, &MPI_Reduce_scatter_block,
+          &MPI_Gather,     &MPI_Gatherv,   &MPI_Scatter,        &MPI_Scatterv,
+          &MPI_Alltoallv,  &MPI_Alltoallw, &MPI_Reduce};
 }
 
 Functions library_functions() {
@@ -72,6 +72,7 @@ Functions library_functions() {
   find(handle, "MPI_Scatterv", own.scatterv);
   find(handle, "MPI_Alltoallv", own.alltoallv);
   find(handle, "MPI_Alltoallw", own.alltoallw);
+  find(handle, "MPI_Reduce", own.reduce);
   return own;
 }
 

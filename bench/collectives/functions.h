@@ -4,7 +4,7 @@
 
 namespace headrace::bench::collectives {
 
-/// The procedures that are measured.
+/// The procedures that are measured, or that others are compared with.
 struct Functions {
   decltype(&MPI_Barrier) barrier;
   decltype(&MPI_Bcast) bcast;
@@ -20,6 +20,7 @@ struct Functions {
   decltype(&MPI_Scatterv) scatterv;
   decltype(&MPI_Alltoallv) alltoallv;
   decltype(&MPI_Alltoallw) alltoallw;
+  decltype(&MPI_Reduce) reduce;
 };
 
 /// As the program calls them: through whatever is preloaded.

@@ -1,16 +1,14 @@
 // Collective operations through what is preloaded against the MPI library's own, in turns within
-// one job: batches of calls, whose buffers are written anew before each call.
+// one job; with --guidelines, also against the same done by other operations, both ways.
 #include <algorithm>
-#include <array>
-#include <chrono>
 #include <cstdio>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "collectives/functions.h"
-#include "collectives/operation.h"
+#include "collectives/batches.h"
+#include "collectives/emulation.h"
 #include "common/failure.h"
 #include "common/json.h"
 #include "common/options.h"
@@ -20,7 +18,6 @@ namespace headrace::bench::collectives {
 namespace {
 
 constexpr std::int64_t kFactor = 8;  ///< from one size to the next
-constexpr int kWarmUp = 8;           ///< calls: more than HEADRACE_COLL_AFTER
 
 struct Parameters {
   std::string operations;
@@ -28,28 +25,37 @@ struct Parameters {
   Size most{std::int64_t{4} << 20};
   std::int64_t batches = 40;
   double milliseconds = 1;  ///< of a batch
+  bool guidelines = false;
   std::string json;
   bool show_help = false;
 };
 
-/// What was measured: seconds of a call in each batch, on the rank that took longest.
-struct Times {
+/// What is measured: an operation, and what it is compared with. `emulation`: with --guidelines.
+struct Case {
   std::string operation;
+  std::string emulation;
   std::int64_t bytes = 0;
-  std::int64_t calls = 0;                      ///< of a batch
-  std::int64_t wrong = 0;                      ///< elements, on all ranks
-  std::array<std::vector<double>, 2> seconds;  ///< plain, called
 };
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+struct Finding {
+  Case of;
+  Measured measured;
+};
+
+/// The operations that can be measured, each once.
+std::vector<std::string> known_operations(const Parameters& p) {
+  if (!p.guidelines) return operation_names();
+  std::vector<std::string> names;
+  for (const Guideline& one : Emulation::guidelines()) names.emplace_back(one.operation);
+  names.erase(std::ranges::unique(names).begin(), names.end());
+  return names;
 }
 
-std::vector<std::string> wanted_operations(const std::string& text) {
-  const std::vector<std::string> known = operation_names();
-  if (text.empty()) return known;
+std::vector<std::string> wanted_operations(const Parameters& p) {
+  const std::vector<std::string> known = known_operations(p);
+  if (p.operations.empty()) return known;
   std::vector<std::string> wanted;
-  std::istringstream words(text);
+  std::istringstream words(p.operations);
   for (std::string word; std::getline(words, word, ',');) {
     if (std::ranges::find(known, word) == known.end()) {
       std::string all;
@@ -72,6 +78,7 @@ Parameters parse(int argc, char** argv, std::string& help) {
           {0, "most", &p.most, "the last size; each is 8 times the one before", 8},
           {'b', "batches", &p.batches, "pairs of batches of each size", 1},
           {0, "batchTime", &p.milliseconds, "milliseconds that a batch should take"},
+          {0, "guidelines", &p.guidelines, "is an operation slower than what does the same?"},
           {0, "json", &p.json, "write the results as JSON here"},
           {'h', "help", &p.show_help, "this help"},
       });
@@ -92,78 +99,76 @@ std::vector<std::int64_t> sizes_of(const Parameters& p) {
   return sizes;
 }
 
+std::vector<Case> cases_of(const Parameters& p) {
+  std::vector<Case> cases;
+  const auto add = [&](const std::string& operation, std::string_view emulation) {
+    const bool is_barrier = operation == "barrier";
+    for (const std::int64_t bytes : is_barrier ? std::vector<std::int64_t>{0} : sizes_of(p)) {
+      cases.push_back({operation, std::string(emulation), bytes});
+    }
+  };
+  for (const std::string& operation : wanted_operations(p)) {
+    if (!p.guidelines) add(operation, "");
+    for (const Guideline& one : Emulation::guidelines()) {
+      if (p.guidelines && one.operation == operation) add(operation, one.emulation);
+    }
+  }
+  return cases;
+}
+
+/// The library's own procedures, then what the program calls; of each first the operation, then
+/// its emulation if there is one.
 class Bench {
  public:
   Bench(const Parameters& parameters, const World& world)
-      : parameters_(parameters), world_(world), ways_{library_functions(), called_functions()} {}
+      : world_(world),
+        own_(library_functions()),
+        called_(called_functions()),
+        batches_(world, own_, parameters.batches, parameters.milliseconds) {}
 
-  Times measure(const std::string& operation, std::int64_t bytes) {
-    Times times;
-    times.operation = operation;
-    times.bytes = bytes;
-    Cell cell(world_, operation, bytes);
-    double longest = 0;
-    for (const Functions& way : ways_) {
-      times.wrong += check(cell, way);
-      longest = std::max(longest, batch(cell, way, kWarmUp));
+  Finding measure(const Case& one) {
+    Cell cell(world_, one.operation, one.bytes);
+    if (one.emulation.empty()) {
+      const std::function<void()> ways[] = {[&] { cell.call(own_); }, [&] { cell.call(called_); }};
+      return {one, batches_.measure(cell, ways)};
     }
-    times.calls = std::clamp<std::int64_t>(
-        static_cast<std::int64_t>(parameters_.milliseconds / 1e3 / std::max(longest, 1e-9)), 1,
-        10'000);
-    for (std::int64_t i = 0; i < parameters_.batches; ++i) {
-      for (const std::size_t turn : {i % 2, 1 - i % 2}) {
-        times.seconds[turn].push_back(batch(cell, ways_[turn], times.calls));
-      }
-    }
-    for (const Functions& way : ways_) times.wrong += check(cell, way);
-    return times;
+    Emulation emulation(cell, {one.operation, one.emulation});
+    const std::function<void()> ways[] = {[&] { cell.call(own_); }, [&] { emulation.call(own_); },
+                                          [&] { cell.call(called_); },
+                                          [&] { emulation.call(called_); }};
+    return {one, batches_.measure(cell, ways)};
   }
 
  private:
-  /// Seconds of a call, the same on all ranks.
-  double batch(Cell& cell, const Functions& way, std::int64_t calls) {
-    double spent = 0;
-    ways_[0].barrier(world_.communicator);
-    for (std::int64_t i = 0; i < calls; ++i) {
-      cell.fill(++number_);
-      const double begin = now();
-      cell.call(way);
-      spent += now() - begin;
-    }
-    double longest = 0;
-    ways_[0].allreduce(&spent, &longest, 1, MPI_DOUBLE, MPI_MAX, world_.communicator);
-    return longest / static_cast<double>(calls);
-  }
-
-  std::int64_t check(Cell& cell, const Functions& way) {
-    std::int64_t wrong = 0;
-    for (int i = 0; i < kWarmUp; ++i) {
-      cell.fill(++number_);
-      cell.call(way);
-      wrong += cell.wrong(number_);
-    }
-    return sum(world_, wrong);
-  }
-
-  const Parameters& parameters_;
   const World& world_;
-  std::array<Functions, 2> ways_;
-  std::int64_t number_ = 0;  ///< of the last call
+  Functions own_;
+  Functions called_;
+  Batches batches_;
 };
 
-void print(const Times& times) {
-  const auto median = [](std::vector<double> values) {
+void print_header(const Parameters& p) {
+  std::printf("%-22s %9s %9s %12s %12s", "operation", "bytes", "calls", "plain (us)",
+              p.guidelines ? "by others" : "called (us)");
+  if (p.guidelines) std::printf(" %12s %12s", "called (us)", "by others");
+  std::printf(" %8s%s\n", "wrong", p.guidelines ? "  others" : "");
+}
+
+void print(const Finding& found) {
+  std::printf("%-22s %9lld %9lld", found.of.operation.c_str(),
+              static_cast<long long>(found.of.bytes), static_cast<long long>(found.measured.calls));
+  for (std::vector<double> values : found.measured.seconds) {
     std::ranges::sort(values);
-    return values[values.size() / 2] * 1e6;
-  };
-  std::printf("%-22s %9lld %9lld %12.3f %12.3f %8lld\n", times.operation.c_str(),
-              static_cast<long long>(times.bytes), static_cast<long long>(times.calls),
-              median(times.seconds[0]), median(times.seconds[1]),
-              static_cast<long long>(times.wrong));
+    std::printf(" %12.3f", values[values.size() / 2] * 1e6);
+  }
+  std::printf(" %8lld%s%s\n", static_cast<long long>(found.measured.wrong),
+              found.of.emulation.empty() ? "" : "  ", found.of.emulation.c_str());
   std::fflush(stdout);
 }
 
-std::string json_of(const World& world, const std::vector<Times>& all) {
+std::string json_of(const World& world, const std::vector<Finding>& all) {
+  constexpr const char* kWays[] = {"plain", "headrace"};
+  constexpr const char* kGuidelineWays[] = {"plain", "plain_emulated", "headrace",
+                                            "headrace_emulated"};
   JsonWriter json;
   json.open_object();
   json.member("program", "headrace bench collectives");
@@ -171,15 +176,16 @@ std::string json_of(const World& world, const std::vector<Times>& all) {
   json.member("ranks", world.size);
   json.member("nodes", world.node_count);
   json.open_array("cells");
-  for (const Times& times : all) {
+  for (const auto& [of, measured] : all) {
     json.open_object();
-    json.member("operation", times.operation);
-    json.member("bytes", times.bytes);
-    json.member("calls", times.calls);
-    json.member("wrong", times.wrong);
-    for (std::size_t way = 0; way < 2; ++way) {
-      json.open_array(way == 0 ? "plain" : "headrace");
-      for (const double seconds : times.seconds[way]) json.member("", seconds);
+    json.member("operation", of.operation);
+    if (!of.emulation.empty()) json.member("emulation", of.emulation);
+    json.member("bytes", of.bytes);
+    json.member("calls", measured.calls);
+    json.member("wrong", measured.wrong);
+    for (std::size_t way = 0; way < measured.seconds.size(); ++way) {
+      json.open_array(of.emulation.empty() ? kWays[way] : kGuidelineWays[way]);
+      for (const double seconds : measured.seconds[way]) json.member("", seconds);
       json.close_array();
     }
     json.close_object();
@@ -198,20 +204,14 @@ int body(int argc, char** argv) {
     return 0;
   }
   Bench bench(parameters, world);
-  if (world.rank == 0) {
-    std::printf("%-22s %9s %9s %12s %12s %8s\n", "operation", "bytes", "calls", "plain (us)",
-                "called (us)", "wrong");
-  }
-  std::vector<Times> all;
+  const std::vector<Case> cases = cases_of(parameters);
+  if (world.rank == 0) print_header(parameters);
+  std::vector<Finding> all;
   std::int64_t wrong = 0;
-  for (const std::string& operation : wanted_operations(parameters.operations)) {
-    const bool is_barrier = operation == "barrier";
-    for (const std::int64_t bytes :
-         is_barrier ? std::vector<std::int64_t>{0} : sizes_of(parameters)) {
-      all.push_back(bench.measure(operation, bytes));
-      wrong += all.back().wrong;
-      if (world.rank == 0) print(all.back());
-    }
+  for (const Case& one : cases) {
+    all.push_back(bench.measure(one));
+    wrong += all.back().measured.wrong;
+    if (world.rank == 0) print(all.back());
   }
   std::string problem;
   if (world.rank == 0 && !parameters.json.empty()) {

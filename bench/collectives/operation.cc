@@ -9,11 +9,11 @@ namespace headrace::bench::collectives {
 namespace {
 
 /// By the numbers of Cell::Kind.
-constexpr std::array<std::string_view, 14> kNames = {
-    "barrier",    "bcast",    "allreduce",      "allgather",
-    "allgatherv", "alltoall", "reduce_scatter", "reduce_scatter_block",
-    "gather",     "gatherv",  "scatter",        "scatterv",
-    "alltoallv",  "alltoallw"};
+constexpr std::array<std::string_view, 15> kNames = {
+    "barrier",    "bcast",     "allreduce",      "allgather",
+    "allgatherv", "alltoall",  "reduce_scatter", "reduce_scatter_block",
+    "gather",     "gatherv",   "scatter",        "scatterv",
+    "alltoallv",  "alltoallw", "reduce"};
 
 /// What a rank sends at a place in a call.
 double value(int rank, std::size_t place, std::int64_t number) {
@@ -24,7 +24,7 @@ double value(int rank, std::size_t place, std::int64_t number) {
 }  // namespace
 
 std::vector<std::string> operation_names() {
-  return {kNames.begin(), kNames.end()};
+  return {kNames.begin(), kNames.end() - 1};
 }
 
 Cell::Cell(const World& world, std::string_view operation, std::int64_t bytes)
@@ -57,7 +57,7 @@ bool Cell::is_all_to_all() const {
 }
 
 bool Cell::reduces() const {
-  return kind_ == Kind::allreduce || kind_ == Kind::reduce_scatter ||
+  return kind_ == Kind::allreduce || kind_ == Kind::reduce || kind_ == Kind::reduce_scatter ||
          kind_ == Kind::reduce_scatter_block;
 }
 
@@ -105,6 +105,7 @@ void Cell::call(const Functions& functions) {
       functions.alltoallw(send, counts_.data(), offsets_.data(), types_.data(), receive,
                           counts_.data(), offsets_.data(), types_.data(), comm);
       break;
+    case Kind::reduce: functions.reduce(send, receive, count, type, MPI_SUM, 0, comm); break;
   }
 }
 
@@ -113,7 +114,8 @@ double Cell::expected(std::int64_t number, std::size_t place) const {
   const std::size_t within = place % count_;
   if (reduces()) {
     double sum = 0;
-    const std::size_t of_each = kind_ == Kind::allreduce ? place : mine + place;
+    const bool is_whole = kind_ == Kind::allreduce || kind_ == Kind::reduce;
+    const std::size_t of_each = is_whole ? place : mine + place;
     for (int rank = 0; rank < world_.size; ++rank) sum += value(rank, of_each, number);
     return sum;
   }
@@ -124,7 +126,8 @@ double Cell::expected(std::int64_t number, std::size_t place) const {
 }
 
 std::int64_t Cell::wrong(std::int64_t number) const {
-  if (kind_ == Kind::barrier || (gathers() && world_.rank != 0)) return 0;
+  const bool is_for_root = gathers() || kind_ == Kind::reduce;
+  if (kind_ == Kind::barrier || (is_for_root && world_.rank != 0)) return 0;
   std::int64_t found = 0;
   for (std::size_t i = 0; i < receive_.size(); ++i) found += receive_[i] != expected(number, i);
   return found;

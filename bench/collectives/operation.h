@@ -10,11 +10,12 @@
 
 namespace headrace::bench::collectives {
 
-/// The names of all operations, as HEADRACE_COLL_OFF takes them.
+/// The names of all operations that the layer can carry out, as HEADRACE_COLL_OFF takes them.
 std::vector<std::string> operation_names();
 
-/// One operation on blocks of one size, with the memory of its calls. Data are doubles that hold
-/// whole numbers, so that sums are exact in any order; each call has other ones.
+/// One operation, one of these or "reduce", on blocks of one size, with the memory of its calls.
+/// Data are doubles that hold whole numbers, so that sums are exact in any order; each call has
+/// other ones.
 class Cell {
  public:
   /// `bytes`: of a rank's block (bcast, allreduce: of all the data), a multiple of 8. Collective;
@@ -26,6 +27,18 @@ class Cell {
   void call(const Functions& functions);
   /// Elements of the result that are not what call `number` must give on this rank.
   std::int64_t wrong(std::int64_t number) const;
+
+  const World& world() const { return world_; }
+  /// Elements of a block, and for each rank: of its block, and before it.
+  int count() const { return static_cast<int>(count_); }
+  const int* counts() const { return counts_.data(); }
+  const int* places() const { return places_.data(); }
+  /// The same in bytes.
+  const int* offsets() const { return offsets_.data(); }
+  const MPI_Datatype* types() const { return types_.data(); }
+  const double* send() const { return send_.data(); }
+  /// Also what is sent in a broadcast.
+  double* receive() { return receive_.data(); }
 
  private:
   enum class Kind {
@@ -42,7 +55,8 @@ class Cell {
     scatter,
     scatterv,
     alltoallv,
-    alltoallw
+    alltoallw,
+    reduce
   };
   friend std::vector<std::string> operation_names();
 

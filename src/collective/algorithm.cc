@@ -41,7 +41,8 @@ Choice choose(const Shape& shape, const Call& call, const Limits& limits) {
   for (const Algorithm* const candidate : algorithms()) {
     if (candidate->operation != call.operation) continue;
     if (const char* const obstacle = candidate->obstacle(shape, call, limits)) {
-      if (best.obstacle == nullptr) best.obstacle = obstacle;
+      // That of algorithms for several nodes, which come last, tells more there.
+      if (best.obstacle == nullptr || shape.node_count > 1) best.obstacle = obstacle;
       continue;
     }
     const Algorithm::Cost cost = candidate->cost(shape, call);

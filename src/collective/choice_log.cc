@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -74,7 +75,7 @@ record::DecisionCost* ChoiceLog::note(const Call& call, const Chosen& chosen,
   record::DecisionCost* cost = nullptr;
   // Where memory lacks, the program goes on untold.
   static_cast<void>(attempt([&]() -> Error {
-    if (prints_ && prepared != nullptr) print(call, chosen);
+    if (prints_ && chosen.is_lasting) print(call, chosen);
     if (is_recorded()) cost = find_or_keep(call, chosen, prepared);
     return {};
   }));
@@ -103,18 +104,32 @@ record::DecisionCost* ChoiceLog::find_or_keep(const Call& call, const Chosen& ch
   return cost;
 }
 
+/// Where what was told last of such calls is kept: by operation and, where it is told, by the power
+/// of 2 that their size reaches.
+ChoiceLog::Told& ChoiceLog::told_of(const Call& call, bool is_sized) {
+  constexpr std::size_t kSizes = std::numeric_limits<std::size_t>::digits + 2;
+  const auto size = is_sized ? static_cast<std::size_t>(std::bit_width(call.bytes)) + 1 : 0;
+  const std::size_t place = static_cast<std::size_t>(call.operation) * kSizes + size;
+  if (place >= told_.size()) told_.resize(place + 1);
+  return told_[place];
+}
+
 void ChoiceLog::print(const Call& call, const Chosen& chosen) {
+  // Each call comes here, and is not to be slower for it.
+  const bool is_sized = chosen.has_size && has_common_size(call.operation);
+  const Told now{chosen.algorithm, chosen.reason};
+  Told& last = told_of(call, is_sized);
+  if (last == now) return;
   std::string text =
       std::string(name_of(call.operation)) + " on " + std::to_string(ranks_) + " ranks";
-  // A size is shown as the power of 2 that it reaches.
-  if (chosen.has_size && has_common_size(call.operation)) {
+  if (is_sized) {
     text += ", from " + size_text(call.bytes == 0 ? 0 : std::bit_floor(call.bytes));
   }
   text += ": by " + std::string(chosen.algorithm != nullptr ? chosen.algorithm->name : kLibrary);
   if (chosen.algorithm == nullptr) text += std::string(" (") + chosen.reason + ")";
-  if (std::ranges::find(printed_, text) != printed_.end()) return;
-  print_message(text);
-  printed_.push_back(std::move(text));
+  // Communicators may be many that are alike.
+  print_message_once(text);
+  last = now;
 }
 
 record::Decision decision_of(const Call& call, const Chosen& chosen, int ranks,

@@ -16,7 +16,8 @@ struct Chosen {
   const Algorithm* algorithm = nullptr;  ///< null: the MPI library carries it out
   const char* reason = nullptr;          ///< then why
   const Use* use = nullptr;              ///< else what was measured of it; null: nothing was asked
-  bool has_size = true;  ///< false: of the call's arguments no more than the operation is known
+  bool has_size = true;    ///< false: of the call's arguments no more than the operation is known
+  bool is_lasting = true;  ///< false: it may be otherwise at the next such call
 };
 
 /// What is done with the calls of one communicator, as the user and the recorder learn of it. One
@@ -31,9 +32,9 @@ class ChoiceLog {
   /// Whether times are to be taken.
   static bool is_recorded() noexcept;
 
-  /// Tells of a call: prints each kind of call once, and counts all in the record. Returns what the
-  /// call's time is to be added to; null if it is not recorded, or the library carries it out.
-  /// `prepared`: null before the communicator is; then nothing is printed.
+  /// Tells of a call: prints each kind of call once for all communicators, and counts all in the
+  /// record. Returns what the call's time is to be added to; null if it is not recorded, or the
+  /// library carries it out. `prepared`: null if the communicator is not.
   record::DecisionCost* note(const Call& call, const Chosen& chosen,
                              const Ranks* prepared) noexcept;
 
@@ -50,13 +51,21 @@ class ChoiceLog {
     record::DecisionCost* cost;
   };
 
+  /// What was printed of a kind of calls. Reasons: as above.
+  struct Told {
+    const Algorithm* algorithm = nullptr;
+    const char* reason = nullptr;
+    friend bool operator==(const Told&, const Told&) = default;
+  };
+
   record::DecisionCost* find_or_keep(const Call& call, const Chosen& chosen, const Ranks* prepared);
+  Told& told_of(const Call& call, bool is_sized);
   void print(const Call& call, const Chosen& chosen);
 
   int ranks_;
   bool prints_;
   std::vector<Kept> kept_;
-  std::vector<std::string> printed_;
+  std::vector<Told> told_;
 };
 
 /// A choice as records and reports show it. `ranks`: of the communicator; `alternatives`: see

@@ -1,6 +1,7 @@
 #include "collective/stage_memory.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <new>
 
@@ -22,6 +23,11 @@ std::size_t stage_size_for(const Shape& shape) {
   constexpr std::size_t kMost = std::size_t{4} << 20;
   if (shape.node_count > 1) return kMost;
   return std::min(kMost, kOfRank * static_cast<std::size_t>(shape.node_size + 1));
+}
+
+/// Of the ranks only the leader of a node may know why.
+Error no_room() {
+  return {ErrorClass::no_memory, ENOMEM, "a node has no room left in HEADRACE_NODE_MEMORY"};
 }
 
 /// What a stage's memory begins with: nobody is in a call.
@@ -79,7 +85,7 @@ Result<std::unique_ptr<StageMemory>> StageMemory::make(fabric::Channel& channel,
     if (!channel.nodes().is_leader()) return {};
     const ByteCount most = buffers_share(settings().node_memory);
     const auto size = static_cast<ByteCount>(made->size());
-    if (!take_memory_within(MemoryUse::buffers, size, most)) return out_of_memory();
+    if (!take_memory_within(MemoryUse::buffers, size, most)) return no_room();
     made->is_counted_ = true;
     return {};
   });
@@ -90,7 +96,7 @@ Result<std::unique_ptr<StageMemory>> StageMemory::make(fabric::Channel& channel,
   };
   const Result<bool> may_get = all_are_well();
   if (!may_get) return may_get.error();
-  if (!may_get.value()) return failed ? failed : out_of_memory();
+  if (!may_get.value()) return no_room();
   failed = made->get(channel, tag, ranks);
   if (!failed && channel.nodes().is_leader()) made->write_tables(tables);
   const Result<bool> have_got = all_are_well();

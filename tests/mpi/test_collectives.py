@@ -4,6 +4,7 @@ programs/collectives_*.c, on one node."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,14 @@ from hosts import Host
 from running import Result, compile_c, launch
 from test_languages import FORTRAN, fortran_program
 
-SOURCES = [
-    "collectives.c",
+PARTS = [
     "collectives_data.c",
+    "collectives_drawn.c",
     "collectives_moved.c",
     "collectives_reduced.c",
     "collectives_exchanged.c",
 ]
+SOURCES = ["collectives.c", *PARTS]
 ON = {
     "HEADRACE_COLLECTIVES": "1",
     "HEADRACE_COLL_USE": "always",
@@ -105,6 +107,21 @@ def test_nothing_is_shared_without_shared_memory(host: Host, library: Path) -> N
     assert set.union(*shown.values()) == {"the MPI library"}
 
 
+def test_lack_of_memory_is_told(host: Host, library: Path) -> None:
+    """All is left to the library, with the reason, which may be found on another rank."""
+    program = compile_c(host, SOURCES, "collectives")
+    own = ON | {"HEADRACE_NODE_MEMORY": "64k"}
+    ranks, rounds = 2, 200
+    result = launch(host, ranks, [program, 5, rounds, 500], layered=True, environment=own)
+    right = result.out.count(f": 0 of {rounds} calls wrong")
+    assert result.code == 0 and right == ranks, result.explain()
+    assert shown_by(result) == {operation: {"the MPI library"} for operation in OPERATIONS}
+    lines = Counter(line for line in result.err.splitlines() if SHOWN.match(line))
+    assert all("HEADRACE_NODE_MEMORY" in line for line in lines), lines
+    # Once by each process, on however many communicators it is the first rank.
+    assert max(lines.values()) <= ranks, lines
+
+
 @pytest.mark.parametrize("ranks", [2, 5])
 @pytest.mark.parametrize("rule", ["order", "progress", "late", "wide", "large"])
 def test_rules(host: Host, rule: str, ranks: int, library: Path) -> None:
@@ -119,6 +136,21 @@ def test_rules(host: Host, rule: str, ranks: int, library: Path) -> None:
         "large": "alltoallv",
     }[rule]
     assert shown_by(result)[operation] - {"the MPI library"}, result.explain()
+
+
+@pytest.mark.parametrize(("ranks", "seed"), [(2, 1), (4, 2)])
+def test_threads(host: Host, ranks: int, seed: int, library: Path) -> None:
+    """Each calls on communicators of its own; what the others receive are messages."""
+    program = compile_c(host, ["collectives_threads.c", *PARTS], "collectives_threads")
+    # Preparing communicators at the same time is most of what threads can disturb.
+    own = ON | {"HEADRACE_COLL_AFTER": "0"}
+    result = launch(host, ranks, [program, seed, 120, 5000], layered=True, environment=own)
+    right = len(re.findall(r"^rank \d+: 0 wrong, with messages$", result.out, re.MULTILINE))
+    assert result.code == 0 and right == ranks, result.explain()
+    shown = shown_by(result)
+    assert set(shown) == OPERATIONS
+    for operation in OPERATIONS:
+        assert shown[operation] - {"the MPI library"}, f"{operation}: {shown[operation]}"
 
 
 @pytest.mark.parametrize(("name", "binding"), [(host.name, b) for host, b in FORTRAN])

@@ -113,6 +113,20 @@ TEST(Ranks, LeaveToTheLibraryWhatItDoesAsWellBetweenNodes) {
   });
 }
 
+/// Also where there are algorithms for one node, whose reason would be another.
+TEST(Ranks, SayWhyLargeGathersAreLeftToTheLibrary) {
+  for (const std::vector<std::string>& nodes :
+       {std::vector<std::string>{"a", "a"}, {"a", "a", "b"}}) {
+    run_ranks(nodes, [](int, Ranks& ranks) {
+      Call call;
+      call.operation = Operation::gather;
+      call.bytes = call.blocks.size = call.blocks.distance = std::size_t{1} << 20;
+      EXPECT_STREQ(ranks.prepare(call).obstacle,
+                   "it is so large that each rank had better send by itself");
+    });
+  }
+}
+
 /// Ranks are dealt round, so that places are not ranks.
 TEST(Ranks, GatherFromNodes) {
   run_ranks({"a", "b", "a", "b", "b"}, [](int rank, Ranks& ranks) {

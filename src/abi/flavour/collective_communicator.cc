@@ -70,7 +70,7 @@ CollectiveCommunicator::CollectiveCommunicator(MPI_Comm communicator)
     : communicator_(communicator),
       rank_(of(communicator, native.Comm_rank, 0)),
       size_(of(communicator, native.Comm_size, 1)),
-      log_(size_, settings().coll_display && rank_ == 0) {
+      log_(size_, settings().coll_display && rank_ == 0 && size_ > 1) {
   const bool is_inter = of(communicator, native.Comm_test_inter, 0) != 0;
   if (!is_inter && size_ > 1) return;
   state_ = State::left_out;

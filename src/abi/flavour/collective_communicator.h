@@ -23,8 +23,9 @@ class CollectiveCommunicator {
   /// with the others, once there were enough. Null where the library is to carry the call out.
   collective::Ranks* enter() noexcept;
 
-  /// Why enter() gives null.
+  /// Why enter() gives null, and whether it always will.
   const char* reason() const;
+  bool is_left_out() const { return state_ == State::left_out; }
 
   MPI_Comm handle() const { return communicator_; }
   int rank() const { return rank_; }

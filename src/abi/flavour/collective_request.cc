@@ -61,7 +61,10 @@ Request::Request(collective::Operation operation, MPI_Comm comm) noexcept {
   if (collective::ChoiceLog::is_recorded()) begin_ = record::ticks();
   ranks_ = communicator_->enter();
   if (ranks_ == nullptr) {
-    note({.reason = communicator_->reason(), .has_size = false}, nullptr);
+    note({.reason = communicator_->reason(),
+          .has_size = false,
+          .is_lasting = communicator_->is_left_out()},
+         nullptr);
     return;
   }
   if ((switched_off() >> static_cast<unsigned>(operation) & 1U) != 0) {
@@ -122,7 +125,7 @@ bool Request::run(const void* send, void* receive, int& code, collective::Parcel
 bool Request::finish(collective::Ranks::Outcome outcome, const Error& error, int& code) {
   if (outcome == collective::Ranks::Outcome::differs) {
     if (cost_ != nullptr) record::add(cost_->calls, -1);
-    note({.reason = "another rank left it to the library"}, nullptr);
+    note({.reason = "another rank left it to the library", .is_lasting = false}, nullptr);
     return false;
   }
   if (cost_ != nullptr && begin_ != 0) record::add(cost_->ticks, record::ticks() - begin_);

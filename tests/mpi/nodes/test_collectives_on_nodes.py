@@ -9,7 +9,7 @@ import pytest
 from conftest import absent
 from hosts import host_named
 from running import compile_c, preload, work_directory
-from test_collectives import ON, SOURCES, shown_by
+from test_collectives import ON, PARTS, SOURCES, shown_by
 
 from .cluster import Cluster
 from .launching import launch_on_nodes
@@ -59,6 +59,30 @@ def test_random_calls_on_nodes(name: str, ranks: tuple[int, ...], clusters, libr
         ranks,
     )
     right = len(re.findall(rf"^rank \d+: 0 of {rounds} calls wrong$", result.out, re.MULTILINE))
+    assert result.code == 0 and right == sum(ranks), result.explain()
+    shown = shown_by(result)
+    for operation, ways in BETWEEN_NODES.items():
+        assert shown[operation] & ways, shown
+
+
+@pytest.mark.parametrize("name", ["mpich", "openmpi", "intel"])
+def test_threads_on_nodes(name: str, clusters, library) -> None:
+    host = host_named(name)
+    if host.missing:
+        absent(host.missing)
+    program = compile_c(host, ["collectives_threads.c", *PARTS], "collectives_threads")
+    ranks = (2, 2)
+    dense = ["dense"] if name == "openmpi" else []
+    # Each of two threads has two communicators at a time.
+    own = {"HEADRACE_COLL_AFTER": "0", "HEADRACE_NODE_MEMORY": "128m"}
+    result = launch_on_nodes(
+        host,
+        clusters(len(ranks)),
+        [program, "3", "80", "3000", *dense],
+        preload([library]) | ON | own,
+        ranks,
+    )
+    right = len(re.findall(r"^rank \d+: 0 wrong, with messages$", result.out, re.MULTILINE))
     assert result.code == 0 and right == sum(ranks), result.explain()
     shown = shown_by(result)
     for operation, ways in BETWEEN_NODES.items():

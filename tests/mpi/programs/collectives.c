@@ -4,18 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
-
-static unsigned state;
-
-void draw_from(unsigned seed) {
-  state = seed * 2654435761u + 1;
-}
-
-unsigned draw(unsigned below) {
-  state = state * 1664525u + 1013904223u;
-  return (state >> 8) % below;
-}
 
 #define COMMUNICATORS 6
 
@@ -32,44 +20,6 @@ static void make_communicators(MPI_Comm* made) {
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &made[3]);
   MPI_Comm_dup(MPI_COMM_WORLD, &made[4]);
   MPI_Comm_split(MPI_COMM_WORLD, 0, rank * 5 % 7, &made[5]);
-}
-
-static int largest_count(unsigned largest) {
-  switch (draw(8)) {
-    case 0: return 0;
-    case 1: return (int)largest;
-    case 2: return (int)(largest / 2);
-    default: return (int)(largest < 64 ? largest : 64);
-  }
-}
-
-/* Some ranks come late, some messages are on their way meanwhile. */
-static void disturb(MPI_Comm comm) {
-  int rank = 0;
-  MPI_Comm_rank(comm, &rank);
-  const unsigned which = draw(40);
-  if (which < 3 && (unsigned)rank % 3 == which) usleep(2000);
-}
-
-static int run_one(unsigned call, unsigned largest, MPI_Comm comm) {
-  struct drawn own = {.call = call};
-  const int limit = largest_count(largest);
-  own.count = limit == 0 ? 0 : (int)draw((unsigned)limit) + 1;
-  own.root = (int)draw(1000);
-  own.in_place = draw(3) == 0;
-  own.reduction = (int)draw(REDUCTIONS);
-  own.type = (int)draw(REDUCED_TYPES);
-  const int reducing = MOVING_OPERATIONS;
-  const int exchanging = reducing + REDUCING_OPERATIONS;
-  const int operation = (int)draw(exchanging + EXCHANGING_OPERATIONS + 1);
-  disturb(comm);
-  if (operation < reducing) return move_data(operation, &own, comm);
-  if (operation < exchanging) return reduce_data(operation - reducing, &own, comm);
-  if (operation < exchanging + EXCHANGING_OPERATIONS) {
-    return exchange_data(operation - exchanging, &own, comm);
-  }
-  MPI_Barrier(comm);
-  return 1;
 }
 
 int main(int argc, char** argv) {
@@ -90,7 +40,7 @@ int main(int argc, char** argv) {
       MPI_Comm_free(&communicators[4]);
       MPI_Comm_dup(MPI_COMM_WORLD, &communicators[4]);
     }
-    wrong += !run_one(call, largest, communicators[which]);
+    wrong += !run_drawn(call, largest, communicators[which]);
   }
   for (int i = 1; i < COMMUNICATORS; ++i) MPI_Comm_free(&communicators[i]);
   free_types();

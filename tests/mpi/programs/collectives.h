@@ -15,9 +15,12 @@ struct drawn {
   int type;      /* what it computes with, an index */
 };
 
-/* Numbers that are the same on all ranks, if all draw as often. */
+/* Numbers that are the same on all ranks, if all draw as often. Each thread has its own. */
 unsigned draw(unsigned below);
 void draw_from(unsigned seed);
+
+/* Makes a call that is drawn, of `largest` elements at most. Returns 0 where a result is wrong. */
+int run_drawn(unsigned call, unsigned largest, MPI_Comm comm);
 
 /* Elements of one int each: plain, with gaps and a negative lower bound, or of bytes. Each rank has
  * its own, whose signature is that of the others. */

@@ -2,10 +2,10 @@
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from headrace.errors import HeadraceError
 from headrace.statistics import Interval, median_interval, paired_ratio
@@ -13,8 +13,17 @@ from headrace.statistics import Interval, median_interval, paired_ratio
 FORMAT = "headrace bench collectives 1"
 # A loss: Headrace is surely slower than this share of the library's speed.
 LEAST_SHARE = 0.97
+Found = TypeVar("Found")
 # Told without a size: no rank knows those of the others, and so all sizes go one way.
 WITHOUT_SIZE = ("barrier", "gatherv", "scatterv", "alltoallv", "alltoallw")
+
+
+def require_times(operation: str, *ways: list[float]) -> None:
+    """Raises ValueError unless all ways have as many times, at least one."""
+    times = [one for way in ways for one in way]
+    sound = all(isinstance(one, float | int) and 0 < one < math.inf for one in times)
+    if not sound or not times or len({len(way) for way in ways}) != 1:
+        raise ValueError(f"the times of {operation} are not as many positive numbers of each way")
 
 
 @dataclass(frozen=True)
@@ -32,10 +41,7 @@ class Cell:
     taken: str = ""
 
     def __post_init__(self) -> None:
-        times = [*self.plain, *self.headrace]
-        sound = all(isinstance(one, float | int) and 0 < one < math.inf for one in times)
-        if not sound or not self.plain or len(self.plain) != len(self.headrace):
-            raise ValueError(f"the times of {self.operation} are not pairs of positive numbers")
+        require_times(self.operation, self.plain, self.headrace)
 
     @property
     def speedup(self) -> Interval:
@@ -56,8 +62,8 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Job:
-    """The cells of one MPI. settings: those that make the comparison fair, for people."""
+class Setup:
+    """What was measured under. settings: those that make the comparison fair, for people."""
 
     mpi: str
     kind: str
@@ -65,11 +71,22 @@ class Job:
     nodes: int
     settings: str
     date: str
-    cells: list[Cell]
 
     @property
     def title(self) -> str:
         return f"{self.mpi}, {self.ranks} ranks"
+
+    @property
+    def line(self) -> str:
+        where = "one node" if self.nodes == 1 else f"{self.nodes} nodes"
+        return f"{self.title} on {where}, {self.date}: {self.settings}"
+
+
+@dataclass(frozen=True)
+class Job(Setup):
+    """The cells of one MPI."""
+
+    cells: list[Cell]
 
 
 def losing_first(jobs: Iterable[Job]) -> list[tuple[Job, Cell]]:
@@ -78,17 +95,22 @@ def losing_first(jobs: Iterable[Job]) -> list[tuple[Job, Cell]]:
     return sorted(cells, key=lambda one: one[1].speedup.median)
 
 
-def to_text(jobs: Iterable[Job]) -> str:
-    return json.dumps({"format": FORMAT, "jobs": [asdict(job) for job in jobs]}, indent=1) + "\n"
+def to_text(jobs: Iterable[Setup], form: str = FORMAT) -> str:
+    return json.dumps({"format": form, "jobs": [asdict(job) for job in jobs]}, indent=1) + "\n"
 
 
 def read_jobs(path: Path) -> list[Job]:
     """What an earlier run wrote with --json."""
+    return read_document(path, FORMAT, _job)
+
+
+def read_document(path: Path, form: str, job_of: Callable[[dict[str, Any]], Found]) -> list[Found]:
+    """The jobs of a file of that format."""
     try:
         document = json.loads(path.read_text())
-        if document["format"] != FORMAT:
-            raise ValueError(f"its format is {document['format']!r}")
-        return [_job(entry) for entry in document["jobs"]]
+        if document["format"] != form:
+            raise ValueError(f"its format is {document['format']!r}, not {form!r}")
+        return [job_of(entry) for entry in document["jobs"]]
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise HeadraceError(
             f"'{path}' cannot be read",

@@ -62,12 +62,8 @@ def summary(jobs: Sequence[Job]) -> list[str]:
     return [
         f"Headrace surely loses more than {1 - LEAST_SHARE:.0%} in {lost} of {len(cells)} cells, "
         f"and surely wins {won}. It carries {ours} out itself.",
-        *(f"{job.title} on {_nodes(job)}, {job.date}: {job.settings}" for job in jobs),
+        *(job.line for job in jobs),
     ]
-
-
-def _nodes(job: Job) -> str:
-    return "one node" if job.nodes == 1 else f"{job.nodes} nodes"
 
 
 def wrong_lines(jobs: Sequence[Job]) -> list[str]:

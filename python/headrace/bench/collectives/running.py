@@ -6,8 +6,10 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from headrace.bench.collectives.findings import WITHOUT_SIZE, Cell, Job
+from headrace.bench.collectives.guidelines import GuidelineCell, GuidelineJob
 from headrace.bench.programs import find_program
 from headrace.bench.runner import Host, end_group, fair_settings, launch, start_captured
 from headrace.errors import HeadraceError
@@ -32,6 +34,36 @@ def measure(
 ) -> Job:
     """One job in which plain calls and Headrace's alternate. flags: the program's. folder: for its
     results. always: with all that Headrace can carry out, whatever was measured before."""
+    document, output = _run(host, ranks, flags, folder, environ, always)
+    cells = [Cell(**cell, taken=_taken_of(output, cell, ranks)) for cell in document["cells"]]
+    return Job(**_setup(host, ranks, document), cells=cells)
+
+
+def measure_guidelines(
+    host: Host,
+    ranks: int,
+    flags: Sequence[str],
+    folder: Path,
+    environ: Mapping[str, str],
+    always: bool,
+) -> GuidelineJob:
+    """The same, with each operation's emulations by others."""
+    document, output = _run(host, ranks, [*flags, "--guidelines"], folder, environ, always)
+    cells = [
+        GuidelineCell(**cell, taken=_taken_of(output, cell, ranks)) for cell in document["cells"]
+    ]
+    return GuidelineJob(**_setup(host, ranks, document), cells=cells)
+
+
+def _run(
+    host: Host,
+    ranks: int,
+    flags: Sequence[str],
+    folder: Path,
+    environ: Mapping[str, str],
+    always: bool,
+) -> tuple[dict[str, Any], str]:
+    """What the program has written, and all that it and Headrace have said."""
     results = folder / f"collectives-{host.name}.json"
     command = [str(find_program(PROGRAM, host.name, environ)), *flags, "--json", str(results)]
     variables = {
@@ -50,14 +82,23 @@ def measure(
     # It ends with 1 after a complete run that found wrong results, which we tell.
     if child.returncode not in (0, 1) or not results.is_file():
         raise _failure(host, ranks, child, output)
-    document = json.loads(results.read_text())
-    cells = [
-        Cell(**cell, taken=taken(output, cell["operation"], cell["bytes"], ranks))
-        for cell in document["cells"]
-    ]
-    today = datetime.now(UTC).date().isoformat()
-    settings = fair_settings(host, ranks, bind=True)
-    return Job(host.title, host.name, ranks, document["nodes"], settings, today, cells)
+    return json.loads(results.read_text()), output
+
+
+def _setup(host: Host, ranks: int, document: Mapping[str, Any]) -> dict[str, Any]:
+    """What Setup has."""
+    return {
+        "mpi": host.title,
+        "kind": host.name,
+        "ranks": ranks,
+        "nodes": document["nodes"],
+        "settings": fair_settings(host, ranks, bind=True),
+        "date": datetime.now(UTC).date().isoformat(),
+    }
+
+
+def _taken_of(output: str, cell: Mapping[str, Any], ranks: int) -> str:
+    return taken(output, cell["operation"], cell["bytes"], ranks)
 
 
 def taken(output: str, operation: str, block: int, ranks: int) -> str:

@@ -2,14 +2,17 @@
 
 import os
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import click
 
 from headrace.bench import report
-from headrace.bench.collectives import figure, output
+from headrace.bench.collectives import figure, guidelines_output, output
 from headrace.bench.collectives.findings import read_jobs, to_text
-from headrace.bench.collectives.running import measure
+from headrace.bench.collectives.guidelines import read_guidelines, to_document
+from headrace.bench.collectives.running import measure, measure_guidelines
 from headrace.bench.peers.figure import require
 from headrace.bench.runner import find_wanted
 from headrace.bench.workspace import workspace
@@ -17,6 +20,8 @@ from headrace.commands._options import earlier_option, mpis_option
 from headrace.errors import say
 
 _FILE = click.Path(dir_okay=False)
+
+Found = TypeVar("Found")
 
 
 @click.command(short_help="Measures collective operations, plain against Headrace.")
@@ -37,6 +42,11 @@ _FILE = click.Path(dir_okay=False)
 @click.option(
     "--always", is_flag=True, help="With all that Headrace can carry out (HEADRACE_COLL_USE)."
 )
+@click.option(
+    "--guidelines",
+    is_flag=True,
+    help="Compare operations with others that do the same, plain and with Headrace.",
+)
 @click.option("--json", "json_file", type=_FILE, help="Write the times here.")
 @click.option("--markdown", type=_FILE, help="Write a page of them here.")
 @click.option(
@@ -51,6 +61,7 @@ def collectives(
     most: str,
     batches: int,
     always: bool,
+    guidelines: bool,
     json_file: str | None,
     markdown: str | None,
     prefix: Path | None,
@@ -62,29 +73,54 @@ def collectives(
     \b
     headrace bench collectives -n 2 --mpi mpich --mpi openmpi --json c.json
     headrace bench collectives --from c.json --figure c
+    headrace bench collectives -n 2 --guidelines --operations allreduce,bcast
 
-    Cells in which Headrace loses come first. The exit status is 0 unless a result was wrong.
+    Cells in which Headrace loses come first, with --guidelines those in which an operation is
+    slower than others that do the same. The exit status is 0 unless a result was wrong.
     """
+    if guidelines and prefix is not None:
+        raise click.UsageError("guidelines are not drawn, leave out --figure or --guidelines")
     for path in (json_file, markdown):
         report.require_writable(path)
     if prefix is not None:
         require()
-    if earlier:
-        jobs = [job for path in earlier for job in read_jobs(path)]
-    else:
-        flags = ["--least", least, "--most", most, "--batches", str(batches)]
-        flags += ["--operations", operations] if operations else []
-        with workspace(Path(tempfile.gettempdir())) as folder:
-            jobs = [
-                measure(host, np, flags, folder, os.environ, always)
-                for host in find_wanted(wanted, os.environ, say)
-            ]
+    flags = ["--least", least, "--most", most, "--batches", str(batches)]
+    flags += ["--operations", operations] if operations else []
+    if guidelines:
+        found = _jobs(measure_guidelines, read_guidelines, np, wanted, flags, always, earlier)
+        guidelines_output.show(report.make_console(), found)
+        _write(json_file, to_document(found))
+        _write(markdown, guidelines_output.page(found))
+        return 1 if guidelines_output.wrong_lines(found) else 0
+    jobs = _jobs(measure, read_jobs, np, wanted, flags, always, earlier)
     output.show(report.make_console(), jobs)
-    if json_file is not None:
-        report.write_text(json_file, to_text(jobs))
-    if markdown is not None:
-        report.write_text(markdown, output.page(jobs))
+    _write(json_file, to_text(jobs))
+    _write(markdown, output.page(jobs))
     if prefix is not None:
         for file in figure.draw(jobs, prefix):
             say(f"the figure is in '{file}'")
     return 1 if output.wrong_lines(jobs) else 0
+
+
+def _jobs(
+    measure_one: Callable[..., Found],
+    read: Callable[[Path], list[Found]],
+    np: int,
+    wanted: Sequence[str],
+    flags: Sequence[str],
+    always: bool,
+    earlier: Sequence[Path],
+) -> list[Found]:
+    """Of each MPI, or those of earlier runs."""
+    if earlier:
+        return [job for path in earlier for job in read(path)]
+    with workspace(Path(tempfile.gettempdir())) as folder:
+        return [
+            measure_one(host, np, flags, folder, os.environ, always)
+            for host in find_wanted(wanted, os.environ, say)
+        ]
+
+
+def _write(file: str | None, text: str) -> None:
+    if file is not None:
+        report.write_text(file, text)
