@@ -1,6 +1,7 @@
 #include "record/access_table.h"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 
 #include "base/pause.h"
@@ -19,13 +20,47 @@ constexpr int kTries = 1000;
 /// After so many the image is full, and no longer just in use by another thread.
 constexpr int kMostRefusals = 8;
 
-std::uint64_t hash_of(AccessLayer layer, AccessTable::Name name) {
-  // FNV-1a (Fowler, Noll and Vo).
-  std::uint64_t hash = 0xcbf29ce484222325 ^ static_cast<std::uint64_t>(layer);
-  for (const std::string_view part : {name.head, name.tail}) {
-    for (const char c : part) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
+/// Eight bytes at a time, as most opens look two long names up. A name has one hash, however it is
+/// cut into parts. Each word is mixed in by a multiplication, whose high bits then reach the low
+/// ones (Knuth, The Art of Computer Programming, 6.4: multiplicative hashing).
+class NameHash {
+ public:
+  explicit NameHash(AccessLayer layer) : hash_(static_cast<std::uint64_t>(layer)) {}
+
+  void add(std::string_view part) {
+    for (; filled_ == 0 && part.size() >= sizeof word_; part.remove_prefix(sizeof word_)) {
+      std::memcpy(&word_, part.data(), sizeof word_);
+      mix();
+    }
+    for (const char c : part) {
+      word_ |= std::uint64_t{static_cast<unsigned char>(c)} << (8 * filled_);
+      if (++filled_ == sizeof word_) mix();
+    }
   }
-  return hash ^ hash >> 29;
+
+  std::uint64_t end() {
+    mix();
+    return hash_;
+  }
+
+ private:
+  void mix() {
+    hash_ = (hash_ ^ word_) * 0x9e3779b97f4a7c15;
+    hash_ ^= hash_ >> 32;
+    word_ = 0;
+    filled_ = 0;
+  }
+
+  std::uint64_t hash_;
+  std::uint64_t word_ = 0;
+  unsigned filled_ = 0;  ///< bytes of the word
+};
+
+std::uint64_t hash_of(AccessLayer layer, AccessTable::Name name) {
+  NameHash hash(layer);
+  hash.add(name.head);
+  hash.add(name.tail);
+  return hash.end();
 }
 
 bool is_equal(std::string_view whole, AccessTable::Name name) {
