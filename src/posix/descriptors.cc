@@ -141,8 +141,7 @@ record::AccessTable::Found find_opened(AccessLayer layer, int directory, std::st
 }
 
 pid_t own_process = 0;
-/// Whether a child may call here, with this memory.
-std::atomic<bool> is_asked_for_process = false;
+std::atomic<bool> may_have_child_in_this_memory = false;
 
 /// Memory that children do not get; other memory, which they do, if the kernel is too old.
 std::atomic<int>* make_mark() {
@@ -150,7 +149,7 @@ std::atomic<int>* make_mark() {
   void* const page =
       ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return nullptr;
-  if (::madvise(page, size, MADV_WIPEONFORK) != 0) expect_shared_memory();
+  if (::madvise(page, size, MADV_WIPEONFORK) != 0) expect_child_in_this_memory();
   own_process = ::getpid();
   return new (page) std::atomic<int>(1);
 }
@@ -221,17 +220,21 @@ bool prepare_descriptors() {
   return true;
 }
 
-void expect_shared_memory() noexcept {
-  is_asked_for_process.store(true, std::memory_order_relaxed);
+void expect_child_in_this_memory() noexcept {
+  may_have_child_in_this_memory.store(true, std::memory_order_relaxed);
 }
 
 bool is_in_own_process() noexcept {
-  return !is_asked_for_process.load(std::memory_order_relaxed) || ::getpid() == own_process;
+  return ::getpid() == own_process;
+}
+
+bool is_taken_for_own_process() noexcept {
+  return !may_have_child_in_this_memory.load(std::memory_order_relaxed) || is_in_own_process();
 }
 
 Opening* note_open(int descriptor, AccessLayer layer, int directory, std::string_view name,
                    int flags) noexcept {
-  if (!is_in_own_process()) return nullptr;
+  if (!is_taken_for_own_process()) return nullptr;
   const KeptErrno kept;
   forget(descriptor, layer);
   if ((flags & O_PATH) != 0 || is_device_name(name)) return nullptr;
@@ -263,7 +266,7 @@ Opening* known_opening(int descriptor) noexcept {
 record::AccessCounts* forget(int descriptor, AccessLayer layer) noexcept {
   if (!is_followed(descriptor)) return nullptr;
   auto& place = tables->openings[static_cast<std::uint32_t>(descriptor)];
-  if (place.load(std::memory_order_relaxed) == 0 || !is_in_own_process()) return nullptr;
+  if (place.load(std::memory_order_relaxed) == 0 || !is_taken_for_own_process()) return nullptr;
   const std::uint32_t entry = place.exchange(0);
   if (entry == 0) return nullptr;
   Opening& opening = tables->all[entry - 1];

@@ -154,30 +154,38 @@ int execle(const char* path, const char* first, ...) noexcept {
   return counted::execve(path, words, variables);
 }
 
-/// The child returns from here first, with this stack, and the parent afterwards: so this must be
-/// a jump in every build. The compiler does not know what it leads to, so it makes one.
-__attribute__((noinline, no_sanitize_thread, optimize("O2"))) pid_t vfork() noexcept {
-  expect_shared_memory();
-  buffers::release_all("the program forks");
-  return real.vfork();
-}
+// The child returns from vfork first, with this stack, and the parent afterwards: so this must be a
+// jump in every build. The compiler does not know what it leads to, so it makes one.
+#define HEADRACE_VFORK(name)                                                            \
+  __attribute__((noinline, no_sanitize_thread, optimize("O2"))) pid_t name() noexcept { \
+    expect_child_in_this_memory();                                                      \
+    buffers::release_all("the program forks");                                          \
+    return real.name();                                                                 \
+  }
+
+HEADRACE_VFORK(vfork)
+HEADRACE_VFORK(__vfork)
 
 pid_t _Fork() noexcept {
   buffers::release_all("the program forks");
   return real._Fork();
 }
 
-int clone(int (*function)(void*), void* stack, int flags, void* argument, ...) noexcept {
-  va_list more;
-  va_start(more, argument);
-  void* const parent = va_arg(more, void*);
-  void* const storage = va_arg(more, void*);
-  void* const child = va_arg(more, void*);
-  va_end(more);
-  if ((flags & (CLONE_VM | CLONE_THREAD)) == CLONE_VM) expect_shared_memory();
-  buffers::release_all("the program forks");
-  return real.clone(function, stack, flags, argument, parent, storage, child);
-}
+#define HEADRACE_CLONE(name)                                                               \
+  int name(int (*function)(void*), void* stack, int flags, void* argument, ...) noexcept { \
+    va_list more;                                                                          \
+    va_start(more, argument);                                                              \
+    void* const parent = va_arg(more, void*);                                              \
+    void* const storage = va_arg(more, void*);                                             \
+    void* const child = va_arg(more, void*);                                               \
+    va_end(more);                                                                          \
+    if ((flags & (CLONE_VM | CLONE_THREAD)) == CLONE_VM) expect_child_in_this_memory();    \
+    buffers::release_all("the program forks");                                             \
+    return real.name(function, stack, flags, argument, parent, storage, child);            \
+  }
+
+HEADRACE_CLONE(clone)
+HEADRACE_CLONE(__clone)
 
 int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,
                 const posix_spawnattr_t* attributes, char* const* words, char* const* variables) {
@@ -208,7 +216,7 @@ long syscall(long number, ...) noexcept {
   long words[6];
   for (long& one : words) one = va_arg(more, long);
   va_end(more);
-  if (makes_process(number)) expect_shared_memory();
+  if (makes_process(number)) expect_child_in_this_memory();
   if (buffers::any() && concerns_files(number)) {
     buffers::release_all("the program makes system calls by itself");
   }

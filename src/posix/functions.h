@@ -53,6 +53,8 @@ int __fxstatat64(int, int, const char*, struct stat64*, int) noexcept;
 int __dprintf_chk(int, int, const char*, ...);
 int __vdprintf_chk(int, int, const char*, va_list);
 pid_t _Fork() noexcept;
+pid_t __vfork() noexcept;
+int __clone(int (*)(void*), void*, int, void*, ...) noexcept;
 int execveat(int, const char*, char* const*, char* const*, int) noexcept;
 ssize_t __getdelim(char**, size_t*, int, FILE*);
 int io_uring_queue_init(unsigned, void*, unsigned);
@@ -81,8 +83,8 @@ namespace headrace::posix {
   X(fopen) X(fopen64) X(freopen) X(freopen64) X(fdopen) X(fclose) X(fflush) \
   X(io_uring_queue_init) X(io_uring_queue_init_params) X(io_uring_queue_init_mem)
 
-/// What may start a child that shares this memory: for both, too.
-#define HEADRACE_CHILD_FUNCTIONS(X) X(vfork) X(clone) X(syscall)
+/// What may start a child that shares this memory: for counts and for buffers.
+#define HEADRACE_CHILD_FUNCTIONS(X) X(vfork) X(__vfork) X(clone) X(__clone) X(syscall)
 
 /// Of streams: for counts alone.
 #define HEADRACE_COUNTED_FUNCTIONS(X) \

@@ -79,7 +79,8 @@ KeptJobs kept_jobs() {
   constexpr std::int64_t kSecond = 1'000'000'000;
   const Settings& all = settings();
   const bool is_asked_for = all.gives("HEADRACE_RECORD") || all.record_files || all.timeline ||
-                            all.sampling || all.counters != CountersSetting::off;
+                            all.sampling || all.counters != CountersSetting::off ||
+                            wants_traces(all);
   return {all.record_shortest * kSecond, is_asked_for};
 }
 

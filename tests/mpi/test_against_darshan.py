@@ -42,7 +42,8 @@ BINS += ("1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS")
 
 def logged(path: Path) -> dict[str, dict[str, dict[str, int]]]:
     """Counters by module and file, without the module's name, summed over the ranks."""
-    darshan = pytest.importorskip("darshan")
+    import darshan
+
     log = darshan.DarshanReport(str(path), read_all=True)
     found: dict[str, dict[str, dict[str, int]]] = {}
     for module in ALIKE:
@@ -83,5 +84,4 @@ def test_counters_are_darshans(library: Path, darshan_is_first: bool) -> None:
     own, darshans = files_below(directory, io_in(directory)), logged(log)
     for module, names in ALIKE.items():
         for name in (f"rank-{rank}/{name}" for rank in range(ranks) for name in names):
-            print(name)
             compare(own[name][module.lower()], darshans[module][f"{directory}/{name}"], module)

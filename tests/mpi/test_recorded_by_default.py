@@ -86,20 +86,24 @@ def test_a_full_disk(host: Host, needs_root: None, library: Path) -> None:
 
 
 def test_one_rank_that_moves_no_data_leaves_none(host: Host, library: Path) -> None:
-    """As scripts do by the thousand that import mpi4py; unless somebody asks for its record."""
+    """As scripts do by the thousand that import mpi4py; unless somebody asks for its record, or for
+    more than the default."""
     directory = work_directory(f"by-default-idle-{host.name}")
     program = compile_c(host, ["recorded_many.c"], "recorded-many")
     environment = host.environment | preload([library]) | NOT_SET
-    for expected, asked in enumerate(
-        [{}, {"HEADRACE_RECORD": "1"}, {"HEADRACE_RECORD_FILES": "1"}]
-    ):
-        result = run([program, "idle"], environment | asked, cwd=directory)
+    asking = ("RECORD=1", "RECORD_FILES=1", "TIMELINE=1", "TRACE=math")
+    for asked in ("", *asking):
+        name, _, value = asked.partition("=")
+        own = {f"HEADRACE_{name}": value} if asked else {}
+        before = len(list(directory.rglob("*.hrc")))
+        result = run([program, "idle"], environment | own, cwd=directory)
         assert result.code == 0, result.explain()
-        assert bool(own_lines(result)) == bool(expected), result.explain()
-        assert len(list(directory.rglob("*.hrc"))) == expected
+        assert bool(own_lines(result)) == bool(asked), result.explain()
+        assert len(list(directory.rglob("*.hrc"))) - before == bool(asked), asked
     result = run([program, "paths", 1], environment, cwd=directory)
     assert result.code == 0, result.explain()
-    assert len(list(directory.rglob("*.hrc"))) == 3, "a message to itself is one"
+    found = len(list(directory.rglob("*.hrc")))
+    assert found == len(asking) + 1, "a message to itself is one"
 
 
 def test_short_jobs_can_be_left_out(host: Host, library: Path) -> None:

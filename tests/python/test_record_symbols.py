@@ -181,6 +181,7 @@ def test_names_of_cython(mangled: str, name: str) -> None:
         ("__work_MOD___copy_work_Field", "work::__copy_work_Field"),
         ("work_mp_kernel_", "work::kernel"),
         *((one, one) for one in ("__MOD_a", "__work_MOD_", "_MOD_", "dgemm_", "mpi_mp_", "a_mp_b")),
+        ("module_mp_thompson_mp_mp_gt_driver_", "module_mp_thompson_mp_mp_gt_driver_"),
     ],
 )
 def test_names_of_fortran(mangled: str, name: str) -> None:

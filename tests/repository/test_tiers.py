@@ -16,12 +16,13 @@ ROWS = [{"host": host, "ranks": ranks} for host in HOSTS for ranks in RANKS]
 
 def rules(monkeypatch: pytest.MonkeyPatch, quick: str, default: str) -> None:
     rule = {"quick": quick, "default": default}
-    alike = {"a": ["a", "b"]}
+    alike = {"kind": [["a", "b"]], "layer": [["a", "b", "c"]]}
     monkeypatch.setattr(tiers, "data", lambda: {"pytest": {"tests/some": rule}, "alike": alike})
 
 
 @pytest.mark.parametrize(
-    ("default", "count"), [("none", 1), ("one", 1), ("kind", 2), ("each", 3), ("all", 6)]
+    ("default", "count"),
+    [("none", 1), ("one", 1), ("layer", 2), ("kind", 2), ("each", 3), ("all", 6)],
 )
 def test_rows_of_a_tier(default: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rules(monkeypatch, "one", default)
@@ -50,6 +51,13 @@ def test_of_values_that_are_alike_another_is_in_a_row_of_each_test(
         assert "c" in hosts and len(hosts) == 2
         seen |= hosts
     assert seen == set(HOSTS)
+
+
+def test_other_values_than_mpis_are_in_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    rules(monkeypatch, "none", "layer")
+    chosen = tiers.of_rows("tests/some/test_one.py::test_one", ROWS)
+    rows = [row for row, tier in zip(ROWS, chosen, strict=True) if tier == "default"]
+    assert {row["ranks"] for row in rows} == set(RANKS) and len(rows) == len(RANKS)
 
 
 def test_other_tests_run_always(monkeypatch: pytest.MonkeyPatch) -> None:

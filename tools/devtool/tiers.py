@@ -49,7 +49,7 @@ def of_rows(test: str, rows: Sequence[Row]) -> list[str]:
     chosen: list[int] = []
     for tier in TIERS[:2]:
         how = way(test, tier)
-        kept = [_kinds(row) for row in rows] if how == "kind" else rows
+        kept = [_kinds(row, how) for row in rows]
         chosen = _chosen(how, kept, chosen, zlib.crc32(test.encode()))
         for row in chosen:
             tiers[row] = tier if tiers[row] == "full" else tiers[row]
@@ -91,9 +91,9 @@ def _chosen(how: str, rows: Sequence[Row], chosen: list[int], start: int) -> lis
     return _covering(rows, chosen, start)
 
 
-def _kinds(row: Row) -> Row:
-    """The row with what stands for all values that are alike."""
-    first = {value: alike[0] for alike in data()["alike"].values() for value in alike}
+def _kinds(row: Row, how: str) -> Row:
+    """The row with what stands for all values that are alike in this way."""
+    first = {value: alike[0] for alike in data()["alike"].get(how, []) for value in alike}
     return {name: first.get(value, value) for name, value in row.items()}
 
 

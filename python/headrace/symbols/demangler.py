@@ -1,9 +1,9 @@
-"""libstdc++'s demangler: here, or in a child process for names that may grow without bound."""
+"""libstdc++'s demangler, in a child process: there are names of 27 bytes for which it never ends,
+and names of a hundred for which it takes gigabytes."""
 
 import atexit
 import ctypes
 import os
-import re
 import resource
 import select
 import signal
@@ -15,17 +15,12 @@ from functools import cache
 from typing import BinaryIO
 
 LONGEST = 4096  # of a name
-LONGEST_ANSWER = 65_536
-MOST_REFERENCES = 12
-# A name refers to parts of itself by S_, S1_, T_; each can double what it stands for. Packs of
-# parameters (Dp, sp) repeat parts, too.
-_REFERENCE = re.compile(r"[ST][0-9A-Z]*_")
-_PACK = re.compile(r"Dp|sp")
-
+LONGEST_ANSWER = 8192
 SECONDS = 1.0  # of one name
 MOST_MEMORY = 64 << 20  # that one name may take
 PATIENCE = 10.0  # s, until the child answers, its start included
-MOST_ENDS = 5  # of children, before no further one is asked
+USUAL = 0.01  # s; a name that takes longer is a rare one
+MOST_SECONDS = 20.0  # of all rare names, before no further one is asked
 _CHILD = (
     "import sys; sys.path[:] = sys.argv[1:]; from headrace.symbols.demangler import serve; serve()"
 )
@@ -33,14 +28,7 @@ _CHILD = (
 
 def demangled(name: str) -> str | None:
     """What a name of C++ stands for; None where that is not known, or would take too much."""
-    if len(name) > LONGEST:
-        return None
-    return here(name) if is_bounded(name) else _child.ask(name)
-
-
-def is_bounded(name: str) -> bool:
-    """Whether what the name stands for can only be some thousand times as long."""
-    return len(_REFERENCE.findall(name)) <= MOST_REFERENCES and not _PACK.search(name)
+    return _child.ask(name) if len(name) <= LONGEST else None
 
 
 @cache
@@ -101,18 +89,20 @@ class _Child:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
-        self._ends = 0
+        self._seconds = 0.0
 
     def ask(self, name: str) -> str | None:
         with self._lock:
-            if self._ends >= MOST_ENDS:
+            if self._seconds >= MOST_SECONDS:
                 return None
+            begin = time.monotonic()
             try:
                 return self._answer(name.encode("utf-8", "replace"))
             except (OSError, ValueError):
-                self._ends += 1
                 self.end()
                 return None
+            finally:
+                self._seconds += max(0.0, time.monotonic() - begin - USUAL)
 
     def _answer(self, name: bytes) -> str | None:
         if self._process is None:
