@@ -1,7 +1,7 @@
 /* collectives_threads SEED ROUNDS LARGEST [dense]: some threads make random collective calls at the
  * same time, each on communicators of its own, of which it frees and makes some. Others exchange
- * messages meanwhile. All data is compared with plain loops. "with messages": some were sent while a
- * thread of the rank was in a collective call. */
+ * messages meanwhile. All data is compared with plain loops. "with messages": some were sent while
+ * a thread of the rank was in a collective call. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
