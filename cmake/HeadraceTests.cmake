@@ -51,12 +51,19 @@ target_link_libraries(headrace_fake_driver PUBLIC headrace_device PRIVATE headra
 target_include_directories(headrace_fake_driver PUBLIC "${CMAKE_SOURCE_DIR}/tests")
 
 # tests/unit/ROOM_test.cc or ROOM_TOPIC_test.cc: linked with that room only, so that a room which
-# reaches up does not link.
+# reaches up does not link. bench_TOPIC_test.cc: of headers of benchmarks that need nothing else.
 function(headrace_add_unit_tests)
   file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/tests/unit/*_test.cc")
   foreach(source ${sources})
     cmake_path(GET source STEM name)
     string(REGEX MATCH "^[a-z]+" room "${name}")
+    if(room STREQUAL "bench" AND IS_DIRECTORY "${CMAKE_SOURCE_DIR}/bench")
+      headrace_add_test(${name} "${source}" LABEL unit)
+      if(TARGET ${name})
+        target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/bench")
+      endif()
+      continue()
+    endif()
     if(NOT TARGET headrace_${room})
       message(STATUS "Leaving out ${name}: there is no target headrace_${room} in this build")
       continue()

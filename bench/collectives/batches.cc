@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "collectives/turns.h"
+
 namespace headrace::bench::collectives {
 namespace {
 
@@ -24,10 +26,9 @@ Measured Batches::measure(Cell& cell, Ways ways) {
   measured.calls = std::clamp<std::int64_t>(
       static_cast<std::int64_t>(milliseconds_ / 1e3 / std::max(longest, 1e-9)), 1, 10'000);
   measured.seconds.resize(ways.size());
-  const auto count = static_cast<std::int64_t>(ways.size());
   for (std::int64_t i = 0; i < count_; ++i) {
-    for (std::int64_t turn = 0; turn < count; ++turn) {
-      const auto way = static_cast<std::size_t>((i + turn) % count);
+    for (std::size_t turn = 0; turn < ways.size(); ++turn) {
+      const std::size_t way = way_of(static_cast<std::size_t>(i), turn, ways.size());
       measured.seconds[way].push_back(batch(cell, ways[way], measured.calls));
     }
   }

@@ -21,35 +21,42 @@ void copy(double* to, const double* from, int count) {
 
 std::span<const Emulation::Row> Emulation::rows() {
   using E = Emulation;
+  using enum Room;
   static const Row kRows[] = {
-      {{"barrier", "allreduce of 8 B"}, &E::barrier_by_allreduce},
-      {{"bcast", "scatter + allgather"}, &E::bcast_by_scatter},
-      {{"bcast", "allgatherv"}, &E::bcast_by_allgatherv},
-      {{"allreduce", "reduce + bcast"}, &E::allreduce_by_reduce},
-      {{"allreduce", "reduce_scatter_block + allgather"}, &E::allreduce_by_reduce_scatter_block},
-      {{"allreduce", "reduce_scatter + allgatherv"}, &E::allreduce_by_reduce_scatter},
-      {{"allgather", "gather + bcast"}, &E::allgather_by_gather},
-      {{"allgather", "alltoall"}, &E::allgather_by_alltoall},
-      {{"allgather", "allreduce"}, &E::allgather_by_allreduce},
-      {{"allgather", "allgatherv"}, &E::allgather_by_allgatherv},
-      {{"allgatherv", "gatherv + bcast"}, &E::allgatherv_by_gatherv},
-      {{"alltoall", "alltoallv"}, &E::alltoall_by_alltoallv},
-      {{"alltoallv", "alltoallw"}, &E::alltoallv_by_alltoallw},
-      {{"reduce_scatter_block", "reduce + scatter"}, &E::reduce_scatter_block_by_reduce},
-      {{"reduce_scatter_block", "reduce_scatter"}, &E::reduce_scatter_block_by_reduce_scatter},
-      {{"reduce_scatter_block", "allreduce"}, &E::part_of_allreduce},
-      {{"reduce_scatter", "reduce + scatterv"}, &E::reduce_scatter_by_reduce},
-      {{"reduce_scatter", "allreduce"}, &E::part_of_allreduce},
-      {{"gather", "allgather"}, &E::gather_by_allgather},
-      {{"gather", "gatherv"}, &E::gather_by_gatherv},
-      {{"gather", "reduce"}, &E::gather_by_reduce},
-      {{"gatherv", "allgatherv"}, &E::gatherv_by_allgatherv},
-      {{"scatter", "bcast"}, &E::part_of_bcast},
-      {{"scatter", "scatterv"}, &E::scatter_by_scatterv},
-      {{"scatterv", "bcast"}, &E::part_of_bcast},
-      {{"reduce", "allreduce"}, &E::reduce_by_allreduce},
-      {{"reduce", "reduce_scatter_block + gather"}, &E::reduce_by_reduce_scatter_block},
-      {{"reduce", "reduce_scatter + gatherv"}, &E::reduce_by_reduce_scatter},
+      {{"barrier", "allreduce of 8 B"}, one_block, &E::barrier_by_allreduce},
+      {{"bcast", "scatter + allgather"}, one_block, &E::bcast_by_scatter},
+      {{"bcast", "allgatherv"}, none, &E::bcast_by_allgatherv},
+      {{"allreduce", "reduce + bcast"}, none, &E::allreduce_by_reduce},
+      {{"allreduce", "reduce_scatter_block + allgather"},
+       one_block,
+       &E::allreduce_by_reduce_scatter_block},
+      {{"allreduce", "reduce_scatter + allgatherv"}, one_block, &E::allreduce_by_reduce_scatter},
+      {{"allgather", "gather + bcast"}, none, &E::allgather_by_gather},
+      {{"allgather", "alltoall"}, all_blocks, &E::allgather_by_alltoall},
+      {{"allgather", "allreduce"}, all_blocks, &E::allgather_by_allreduce},
+      {{"allgather", "allgatherv"}, none, &E::allgather_by_allgatherv},
+      {{"allgatherv", "gatherv + bcast"}, none, &E::allgatherv_by_gatherv},
+      {{"alltoall", "alltoallv"}, none, &E::alltoall_by_alltoallv},
+      {{"alltoallv", "alltoallw"}, none, &E::alltoallv_by_alltoallw},
+      {{"reduce_scatter_block", "reduce + scatter"},
+       all_blocks,
+       &E::reduce_scatter_block_by_reduce},
+      {{"reduce_scatter_block", "reduce_scatter"},
+       none,
+       &E::reduce_scatter_block_by_reduce_scatter},
+      {{"reduce_scatter_block", "allreduce"}, all_blocks, &E::part_of_allreduce},
+      {{"reduce_scatter", "reduce + scatterv"}, all_blocks, &E::reduce_scatter_by_reduce},
+      {{"reduce_scatter", "allreduce"}, all_blocks, &E::part_of_allreduce},
+      {{"gather", "allgather"}, all_blocks, &E::gather_by_allgather},
+      {{"gather", "gatherv"}, none, &E::gather_by_gatherv},
+      {{"gather", "reduce"}, all_blocks, &E::gather_by_reduce},
+      {{"gatherv", "allgatherv"}, all_blocks, &E::gatherv_by_allgatherv},
+      {{"scatter", "bcast"}, all_blocks, &E::part_of_bcast},
+      {{"scatter", "scatterv"}, none, &E::scatter_by_scatterv},
+      {{"scatterv", "bcast"}, all_blocks, &E::part_of_bcast},
+      {{"reduce", "allreduce"}, none, &E::reduce_by_allreduce},
+      {{"reduce", "reduce_scatter_block + gather"}, one_block, &E::reduce_by_reduce_scatter_block},
+      {{"reduce", "reduce_scatter + gatherv"}, one_block, &E::reduce_by_reduce_scatter},
   };
   return kRows;
 }
@@ -73,13 +80,17 @@ Emulation::Emulation(Cell& cell, const Guideline& guideline)
   });
   call_ = row->call;
   const auto ranks = static_cast<std::size_t>(ranks_);
+  const bool has_block = row->room == Room::one_block;
+  const bool has_all = row->room == Room::all_blocks;
+  const auto of_shares = static_cast<std::size_t>(std::max(share_, 1));
   agree_on_memory(comm_, "the buffers", [&] {
     shares_.resize(ranks);
     share_places_.resize(ranks);
     of_root_.resize(ranks);
     zeros_.resize(ranks);
-    first_.resize(ranks * static_cast<std::size_t>(count_) + ranks);
-    second_.resize(first_.size());
+    if (has_all) first_.resize(ranks * static_cast<std::size_t>(count_));
+    if (has_block) first_.resize(ranks * of_shares);
+    if (has_block) second_.resize(of_shares);
   });
   of_root_[0] = count_;
   for (int i = 0; i < ranks_; ++i) {
@@ -205,8 +216,7 @@ void Emulation::part_of_allreduce(const Functions& f) {
 }
 
 void Emulation::gather_by_allgather(const Functions& f) {
-  f.allgather(cell_.send(), count_, type(), at_root(cell_.receive(), first_), count_, type(),
-              comm_);
+  f.allgather(cell_.send(), count_, type(), at_root(cell_.receive()), count_, type(), comm_);
 }
 
 void Emulation::gather_by_gatherv(const Functions& f) {
@@ -216,18 +226,17 @@ void Emulation::gather_by_gatherv(const Functions& f) {
 
 void Emulation::gather_by_reduce(const Functions& f) {
   put_own_block();
-  f.reduce(first_.data(), at_root(cell_.receive(), second_), count_ * ranks_, type(), MPI_SUM, 0,
-           comm_);
+  f.reduce(first_.data(), cell_.receive(), count_ * ranks_, type(), MPI_SUM, 0, comm_);
 }
 
 void Emulation::gatherv_by_allgatherv(const Functions& f) {
-  f.allgatherv(cell_.send(), count_, type(), at_root(cell_.receive(), first_), cell_.counts(),
+  f.allgatherv(cell_.send(), count_, type(), at_root(cell_.receive()), cell_.counts(),
                cell_.places(), type(), comm_);
 }
 
 void Emulation::part_of_bcast(const Functions& f) {
   // The root's is only read.
-  double* const all = at_root(const_cast<double*>(cell_.send()), first_);
+  double* const all = at_root(const_cast<double*>(cell_.send()));
   f.bcast(all, count_ * ranks_, type(), 0, comm_);
   copy(cell_.receive(), all + cell_.places()[rank_], count_);
 }

@@ -31,8 +31,15 @@ class Emulation {
 
  private:
   using Call = void (Emulation::*)(const Functions&);
+  /// What an emulation needs besides the cell's buffers.
+  enum class Room {
+    none,
+    one_block,  ///< shares of one, and one share
+    all_blocks
+  };
   struct Row {
     Guideline guideline;
+    Room room;
     Call call;
   };
   static std::span<const Row> rows();
@@ -68,9 +75,7 @@ class Emulation {
   double* for_whole_shares(double* data);
   void take_whole_shares(double* data);
   void put_own_block();
-  double* at_root(double* data, std::vector<double>& otherwise) {
-    return rank_ == 0 ? data : otherwise.data();
-  }
+  double* at_root(double* data) { return rank_ == 0 ? data : first_.data(); }
 
   Cell& cell_;
   Call call_ = nullptr;
@@ -83,8 +88,8 @@ class Emulation {
   std::vector<int> share_places_;
   std::vector<int> of_root_;  ///< the block is the root's, the others have none
   std::vector<int> zeros_;
-  std::vector<double> first_;  ///< room for all blocks, zero at first
-  std::vector<double> second_;
+  std::vector<double> first_;   ///< one block or all blocks, zero at first
+  std::vector<double> second_;  ///< a share
 };
 
 }  // namespace headrace::bench::collectives

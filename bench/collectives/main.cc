@@ -76,7 +76,7 @@ Parameters parse(int argc, char** argv, std::string& help) {
           {'o', "operations", &p.operations, "names with commas between them; all"},
           {0, "least", &p.least, "bytes of a rank's block, the first size", 8},
           {0, "most", &p.most, "the last size; each is 8 times the one before", 8},
-          {'b', "batches", &p.batches, "pairs of batches of each size", 1},
+          {'b', "batches", &p.batches, "of each size and way, in turns", 1},
           {0, "batchTime", &p.milliseconds, "milliseconds that a batch should take"},
           {0, "guidelines", &p.guidelines, "is an operation slower than what does the same?"},
           {0, "json", &p.json, "write the results as JSON here"},

@@ -104,9 +104,9 @@ record::DecisionCost* ChoiceLog::find_or_keep(const Call& call, const Chosen& ch
   return cost;
 }
 
-/// Where what was told last of such calls is kept: by operation and, where it is told, by the power
-/// of 2 that their size reaches.
-ChoiceLog::Told& ChoiceLog::told_of(const Call& call, bool is_sized) {
+/// What was told of such calls: by operation and, where it is told, by the power of 2 that their
+/// size reaches. Calls of one such kind may be done in several ways, in turns.
+std::vector<ChoiceLog::Told>& ChoiceLog::told_of(const Call& call, bool is_sized) {
   constexpr std::size_t kSizes = std::numeric_limits<std::size_t>::digits + 2;
   const auto size = is_sized ? static_cast<std::size_t>(std::bit_width(call.bytes)) + 1 : 0;
   const std::size_t place = static_cast<std::size_t>(call.operation) * kSizes + size;
@@ -118,8 +118,8 @@ void ChoiceLog::print(const Call& call, const Chosen& chosen) {
   // Each call comes here, and is not to be slower for it.
   const bool is_sized = chosen.has_size && has_common_size(call.operation);
   const Told now{chosen.algorithm, chosen.reason};
-  Told& last = told_of(call, is_sized);
-  if (last == now) return;
+  std::vector<Told>& told = told_of(call, is_sized);
+  if (std::ranges::find(told, now) != told.end()) return;
   std::string text =
       std::string(name_of(call.operation)) + " on " + std::to_string(ranks_) + " ranks";
   if (is_sized) {
@@ -129,7 +129,7 @@ void ChoiceLog::print(const Call& call, const Chosen& chosen) {
   if (chosen.algorithm == nullptr) text += std::string(" (") + chosen.reason + ")";
   // Communicators may be many that are alike.
   print_message_once(text);
-  last = now;
+  told.push_back(now);
 }
 
 record::Decision decision_of(const Call& call, const Chosen& chosen, int ranks,

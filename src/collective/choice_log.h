@@ -51,7 +51,7 @@ class ChoiceLog {
     record::DecisionCost* cost;
   };
 
-  /// What was printed of a kind of calls. Reasons: as above.
+  /// What was done with a kind of calls, and printed. Reasons: as above.
   struct Told {
     const Algorithm* algorithm = nullptr;
     const char* reason = nullptr;
@@ -59,13 +59,13 @@ class ChoiceLog {
   };
 
   record::DecisionCost* find_or_keep(const Call& call, const Chosen& chosen, const Ranks* prepared);
-  Told& told_of(const Call& call, bool is_sized);
+  std::vector<Told>& told_of(const Call& call, bool is_sized);
   void print(const Call& call, const Chosen& chosen);
 
   int ranks_;
   bool prints_;
   std::vector<Kept> kept_;
-  std::vector<Told> told_;
+  std::vector<std::vector<Told>> told_;
 };
 
 /// A choice as records and reports show it. `ranks`: of the communicator; `alternatives`: see

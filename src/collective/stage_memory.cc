@@ -25,9 +25,20 @@ std::size_t stage_size_for(const Shape& shape) {
   return std::min(kMost, kOfRank * static_cast<std::size_t>(shape.node_size + 1));
 }
 
-/// Of the ranks only the leader of a node may know why.
-Error no_room() {
-  return {ErrorClass::no_memory, ENOMEM, "a node has no room left in HEADRACE_NODE_MEMORY"};
+Error error_of(StageMemory::Lack lack) {
+  const char* text = "a rank has not enough memory";
+  if (lack == StageMemory::Lack::sharing) text = "ranks of a node cannot share memory";
+  if (lack == StageMemory::Lack::room) text = "a node has no room left in HEADRACE_NODE_MEMORY";
+  return {ErrorClass::no_memory, ENOMEM, text};
+}
+
+/// Collective: an error on all ranks, the same, if one lacks something. Of the ranks only the
+/// leader of a node may know what.
+Error agree(fabric::Channel& channel, StageMemory::Lack mine) {
+  fabric::Greatest greatest{static_cast<std::int64_t>(mine)};
+  if (Error error = channel.combine(greatest)) return error;
+  if (greatest.value == 0) return {};
+  return error_of(static_cast<StageMemory::Lack>(greatest.value));
 }
 
 /// What a stage's memory begins with: nobody is in a call.
@@ -79,48 +90,41 @@ Result<std::unique_ptr<StageMemory>> StageMemory::make(fabric::Channel& channel,
                                                        const std::vector<int>& ranks,
                                                        const NodeTables& tables) {
   std::unique_ptr<StageMemory> made;
-  Error failed = attempt([&]() -> Error {
+  Lack lack = Lack::memory;
+  static_cast<void>(attempt([&]() -> Error {
     made.reset(new StageMemory(channel, tables.largest_node));
+    lack = Lack::none;
     // Counted where the node's leader runs, as buffers of files are.
     if (!channel.nodes().is_leader()) return {};
     const ByteCount most = buffers_share(settings().node_memory);
     const auto size = static_cast<ByteCount>(made->size());
-    if (!take_memory_within(MemoryUse::buffers, size, most)) return no_room();
-    made->is_counted_ = true;
+    made->is_counted_ = take_memory_within(MemoryUse::buffers, size, most);
+    if (!made->is_counted_) lack = Lack::room;
     return {};
-  });
-  const auto all_are_well = [&]() -> Result<bool> {
-    fabric::Sum failing{failed ? 1 : 0};
-    if (Error error = channel.combine(failing)) return error;
-    return failing.value == 0;
-  };
-  const Result<bool> may_get = all_are_well();
-  if (!may_get) return may_get.error();
-  if (!may_get.value()) return no_room();
-  failed = made->get(channel, tag, ranks);
-  if (!failed && channel.nodes().is_leader()) made->write_tables(tables);
-  const Result<bool> have_got = all_are_well();
-  if (!have_got) return have_got.error();
-  if (!have_got.value()) return failed ? failed : out_of_memory();
+  }));
+  if (Error error = agree(channel, lack)) return error;
+  lack = made->get(channel, tag, ranks);
+  if (lack == Lack::none && channel.nodes().is_leader()) made->write_tables(tables);
+  if (Error error = agree(channel, lack)) return error;
   made->read_tables();
   return made;
 }
 
-Error StageMemory::get(fabric::Channel& channel, int tag, const std::vector<int>& ranks) {
+StageMemory::Lack StageMemory::get(fabric::Channel& channel, int tag,
+                                   const std::vector<int>& ranks) {
   if (shape_.node_size > 1) {
     Result<fabric::NodeSharing> shared =
         fabric::share_memory(channel.messenger(), tag, ranks, size(), size());
-    if (!shared) return shared.error();
-    shared_ = std::move(shared.value().memory);
-    if (shared_ == nullptr) return out_of_memory();
+    if (shared) shared_ = std::move(shared.value().memory);
+    if (shared_ == nullptr) return Lack::sharing;
     base_ = shared_->base();
-    return {};
+    return Lack::none;
   }
   own_ = static_cast<std::byte*>(::operator new(size(), kAlignment, std::nothrow));
-  if (own_ == nullptr) return out_of_memory();
+  if (own_ == nullptr) return Lack::memory;
   std::memset(own_, 0, stages_offset_);
   base_ = own_;
-  return {};
+  return Lack::none;
 }
 
 void StageMemory::write_tables(const NodeTables& tables) {

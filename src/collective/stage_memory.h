@@ -19,7 +19,11 @@ namespace headrace::collective {
 /// its node has the same by itself.
 class StageMemory {
  public:
-  /// Collective over the channel: all ranks get it or none. `ranks`: those of this node.
+  /// Why there is none. Of several reasons the last counts.
+  enum class Lack { none, memory, sharing, room };
+
+  /// Collective over the channel: all ranks get it or none, and then the same error. `ranks`: those
+  /// of this node.
   static Result<std::unique_ptr<StageMemory>> make(fabric::Channel& channel, int tag,
                                                    const std::vector<int>& ranks,
                                                    const NodeTables& tables);
@@ -42,7 +46,7 @@ class StageMemory {
  private:
   StageMemory(const fabric::Channel& channel, int largest_node);
   std::size_t size() const { return stages_offset_ + kStages * stage_size_; }
-  Error get(fabric::Channel& channel, int tag, const std::vector<int>& ranks);
+  Lack get(fabric::Channel& channel, int tag, const std::vector<int>& ranks);
   /// The leader's part, before others read it.
   void write_tables(const NodeTables& tables);
   void read_tables();

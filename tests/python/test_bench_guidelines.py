@@ -8,7 +8,7 @@ from bench_support import bench_command
 from cli_support import Command
 
 from headrace.bench.collectives import guidelines_output as output
-from headrace.bench.collectives.findings import read_jobs
+from headrace.bench.collectives.findings import read_jobs, to_text
 from headrace.bench.collectives.guidelines import (
     GuidelineCell,
     GuidelineJob,
@@ -21,11 +21,13 @@ from headrace.errors import HeadraceError
 MICRO = 1e-6
 
 
-def cell(plain: float, ours: float, pairs: int = 20, wrong: int = 0) -> GuidelineCell:
+def cell(
+    plain: float, ours: float, pairs: int = 20, wrong: int = 0, taken: str = "flags"
+) -> GuidelineCell:
     """The operation takes `plain` times as long as its emulation, with Headrace `ours` times."""
     others = [(1 + i / 100) * MICRO for i in range(pairs)]
     times = [[one * factor for one in others] for factor in (plain, 1, ours, 1)]
-    return GuidelineCell("bcast", "scatter + allgather", 64, 100, wrong, *times, "flags")
+    return GuidelineCell("bcast", "scatter + allgather", 64, 100, wrong, *times, taken)
 
 
 def job(*cells: GuidelineCell) -> GuidelineJob:
@@ -57,7 +59,15 @@ def test_violations_come_first() -> None:
 
 def test_they_are_counted() -> None:
     text = output.summary([job(cell(1.5, 0.5), cell(0.5, 1.5), cell(2, 2), cell(1, 1))])[0]
-    assert "in 2 of 4 cells plain, and in 2 with Headrace: 1 are mended, 1 are new" in text
+    assert text.endswith("in 2 of 4 cells plain, and in 2 with Headrace.")
+
+
+@pytest.mark.parametrize(
+    ("taken", "mark"), [("flags", "*"), ("the MPI library", ""), ("", "")], ids=str
+)
+def test_what_headrace_carried_out_is_marked(taken: str, mark: str) -> None:
+    ((*_, plain, _, ours, _, _),) = output.guideline_table([job(cell(2, 3, taken=taken))]).rows
+    assert f"{mark} / " in ours and ours.count("*") == len(mark) and "*" not in plain
 
 
 def test_a_document_comes_back(tmp_path: Path) -> None:
@@ -66,8 +76,11 @@ def test_a_document_comes_back(tmp_path: Path) -> None:
     file.write_text(to_document(jobs))
     assert read_guidelines(file) == jobs
     # What was measured of something else is not taken for it.
-    with pytest.raises(HeadraceError, match="guidelines"):
+    with pytest.raises(HeadraceError, match="add --guidelines"):
         read_jobs(file)
+    file.write_text(to_text([]))
+    with pytest.raises(HeadraceError, match="leave out --guidelines"):
+        read_guidelines(file)
 
 
 @pytest.mark.parametrize("change", [{"plain": []}, {"headrace": [1.0]}, {"plain_emulated": [0.0]}])

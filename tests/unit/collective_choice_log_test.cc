@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "collective/choice_log.h"
 #include "record/image.h"
 #include "unit/collective_world.h"
+#include "unit/lacking.h"
 
 namespace headrace::collective {
 namespace {
@@ -71,6 +73,36 @@ TEST(ChoiceLog, TellsWhatElseCouldBeDone) {
   const Shape one = shape_of(in_blocks({4}), layout);
   EXPECT_EQ(alternatives_of(one, call, kRoomy, &node_allgather), "the MPI library");
   EXPECT_EQ(alternatives_of(one, call, kRoomy, nullptr), std::string(node_allgather.name));
+}
+
+/// Allocations of an action.
+template <class Action>
+std::int64_t taken_by(Action action) {
+  constexpr std::int64_t kMany = 1'000'000;
+  const allocation::Lacking counting(kMany);
+  action();
+  return kMany - allocation::left;
+}
+
+TEST(ChoiceLog, MakesNoTextAgainWhereAnswersAlternate) {
+  // All are of the power of 2 that is told.
+  const Chosen shared{.algorithm = &node_allreduce_shared};
+  const Chosen left{.reason = "it was not measured to be slower"};
+  const Chosen large{.reason = "of its size"};
+  ChoiceLog log(77, true);
+  const auto note = [&](std::size_t bytes, const Chosen& chosen) {
+    return taken_by([&] { log.note(call_of(Operation::allreduce, bytes), chosen, nullptr); });
+  };
+  EXPECT_GT(note(512, shared), 0);
+  EXPECT_GT(note(520, left), 0);
+  EXPECT_GT(note(1016, large), 0);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(note(512, shared), 0);
+    EXPECT_EQ(note(520, left), 0);
+    EXPECT_EQ(note(1016, large), 0);
+  }
+  // Another power of 2 is told anew.
+  EXPECT_GT(note(1024, large), 0);
 }
 
 TEST(ChoiceLog, KeepsNothingWhereNobodyAsks) {

@@ -11,6 +11,7 @@ from headrace.errors import HeadraceError
 from headrace.statistics import Interval, median_interval, paired_ratio
 
 FORMAT = "headrace bench collectives 1"
+GUIDELINES_FORMAT = "headrace bench collectives guidelines 1"
 # A loss: Headrace is surely slower than this share of the library's speed.
 LEAST_SHARE = 0.97
 Found = TypeVar("Found")
@@ -24,6 +25,11 @@ def require_times(operation: str, *ways: list[float]) -> None:
     sound = all(isinstance(one, float | int) and 0 < one < math.inf for one in times)
     if not sound or not times or len({len(way) for way in ways}) != 1:
         raise ValueError(f"the times of {operation} are not as many positive numbers of each way")
+
+
+def is_by_layer(taken: str) -> bool:
+    """taken: as in Cell."""
+    return bool(taken) and taken != "the MPI library"
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,7 @@ class Cell:
 
     @property
     def by_layer(self) -> bool:
-        return bool(self.taken) and self.taken != "the MPI library"
+        return is_by_layer(self.taken)
 
     def microseconds(self) -> tuple[float, float]:
         """Medians of a call, plain and with Headrace."""
@@ -106,16 +112,21 @@ def read_jobs(path: Path) -> list[Job]:
 
 def read_document(path: Path, form: str, job_of: Callable[[dict[str, Any]], Found]) -> list[Found]:
     """The jobs of a file of that format."""
+    advice = "give a file that 'headrace bench collectives --json' wrote"
     try:
         document = json.loads(path.read_text())
         if document["format"] != form:
+            if document["format"] == GUIDELINES_FORMAT:
+                advice = "add --guidelines to 'headrace bench collectives', which shows it"
+            elif form == GUIDELINES_FORMAT and document["format"] == FORMAT:
+                advice = "leave out --guidelines"
             raise ValueError(f"its format is {document['format']!r}, not {form!r}")
         return [job_of(entry) for entry in document["jobs"]]
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise HeadraceError(
             f"'{path}' cannot be read",
             str(error) or type(error).__name__,
-            "give a file that 'headrace bench collectives --json' wrote",
+            advice,
         ) from error
 
 

@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from headrace.bench.collectives.findings import (
+    GUIDELINES_FORMAT,
     LEAST_SHARE,
     Setup,
+    is_by_layer,
     read_document,
     require_times,
     to_text,
 )
 from headrace.statistics import Interval, median_interval, paired_ratio
-
-FORMAT = "headrace bench collectives guidelines 1"
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,11 @@ class GuidelineCell:
         require_times(self.operation, *ways)
 
     @property
+    def by_layer(self) -> bool:
+        """Whether Headrace carried the operation out; not known of its emulation."""
+        return is_by_layer(self.taken)
+
+    @property
     def by_library(self) -> Contest:
         """All by the MPI library."""
         return Contest(self.plain, self.plain_emulated)
@@ -92,12 +97,12 @@ def violations_first(jobs: Iterable[GuidelineJob]) -> list[tuple[GuidelineJob, G
 
 
 def to_document(jobs: Iterable[GuidelineJob]) -> str:
-    return to_text(jobs, FORMAT)
+    return to_text(jobs, GUIDELINES_FORMAT)
 
 
 def read_guidelines(path: Path) -> list[GuidelineJob]:
     """What an earlier run wrote with --guidelines --json."""
-    return read_document(path, FORMAT, _job)
+    return read_document(path, GUIDELINES_FORMAT, _job)
 
 
 def _job(entry: dict[str, Any]) -> GuidelineJob:

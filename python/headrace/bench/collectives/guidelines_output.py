@@ -18,7 +18,8 @@ from headrace.bench.peers.tables import Table, markdown, ratio_text
 METHOD = (
     "us: medians of a call, the operation / the same by others, of the rank that took longest in "
     "each batch; times as long: paired ratios of batches that alternate within one job, [95 % "
-    "interval of the median]; buffers are written anew before each call"
+    "interval of the median]; *: Headrace carried the operation out; buffers are written anew "
+    "before each call"
 )
 HEADERS = (
     "MPI",
@@ -46,14 +47,14 @@ def _row(job: GuidelineJob, cell: GuidelineCell) -> tuple[str, ...]:
         "" if cell.operation == "barrier" else size_text(cell.bytes),
         cell.emulation,
         *_columns(cell.by_library),
-        *_columns(cell.by_headrace),
+        *_columns(cell.by_headrace, "*" if cell.by_layer else ""),
         violated(cell),
     )
 
 
-def _columns(contest: Contest) -> tuple[str, str]:
+def _columns(contest: Contest, mark: str = "") -> tuple[str, str]:
     operation, emulation = contest.microseconds()
-    return f"{operation:.2f} / {emulation:.2f}", ratio_text(contest.ratio)
+    return f"{operation:.2f}{mark} / {emulation:.2f}", ratio_text(contest.ratio)
 
 
 def violated(cell: GuidelineCell) -> str:
@@ -67,12 +68,11 @@ def violated(cell: GuidelineCell) -> str:
 
 def summary(jobs: Sequence[GuidelineJob]) -> list[str]:
     cells = [cell for job in jobs for cell in job.cells]
-    plain = {id(cell) for cell in cells if cell.by_library.is_violation}
-    ours = {id(cell) for cell in cells if cell.by_headrace.is_violation}
+    plain = sum(cell.by_library.is_violation for cell in cells)
+    ours = sum(cell.by_headrace.is_violation for cell in cells)
     return [
         f"An operation surely takes more than {1 / LEAST_SHARE:.2f} times as long as the same by "
-        f"others in {len(plain)} of {len(cells)} cells plain, and in {len(ours)} with Headrace: "
-        f"{len(plain - ours)} are mended, {len(ours - plain)} are new.",
+        f"others in {plain} of {len(cells)} cells plain, and in {ours} with Headrace.",
         *(job.line for job in jobs),
     ]
 

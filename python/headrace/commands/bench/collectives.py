@@ -37,7 +37,8 @@ Found = TypeVar("Found")
     type=click.IntRange(min=1),
     default=40,
     show_default=True,
-    help="Pairs of batches of each size, plain and with Headrace.",
+    help="Of each size, in turns: plain and with Headrace; with --guidelines four, the operation "
+    "and the others, each plain and with Headrace.",
 )
 @click.option(
     "--always", is_flag=True, help="With all that Headrace can carry out (HEADRACE_COLL_USE)."
@@ -68,7 +69,7 @@ def collectives(
     earlier: tuple[Path, ...],
 ) -> int:
     """Measure collective operations on this node: the MPI library's own, and as a program gets them
-    with HEADRACE_COLLECTIVES=1, in turns within one job. Results are checked.
+    with HEADRACE_COLLECTIVES=1, in turns within one job. Results are checked (a barrier has none).
 
     \b
     headrace bench collectives -n 2 --mpi mpich --mpi openmpi --json c.json
