@@ -95,7 +95,8 @@ void sort_and_merge_any(std::vector<AnyRow>& rows) {
 
 std::int64_t sum(std::int64_t one, std::int64_t other) {
   std::int64_t result = 0;
-  return __builtin_add_overflow(one, other, &result) ? INT64_MAX : result;
+  if (!__builtin_add_overflow(one, other, &result)) return result;
+  return one < 0 ? INT64_MIN : INT64_MAX;
 }
 
 CallsRow call_row(const Row& row, const RankTimes& times) {

@@ -11,14 +11,15 @@ namespace {
 
 constexpr std::int64_t kWays = 5;
 
-/// What a killed process left half written is brought into bounds.
+/// What a killed process left half written is brought into bounds. Sums without what tracing took
+/// may be below 0, and stay so: whoever adds rows up would get too much of rows that were cut.
 TracedRow traced_row(const TracedCalls& calls, const RankTimes& times) {
   TracedRow row;
   const std::int64_t ended = std::clamp<std::int64_t>(calls.ended, 0, calls.calls);
   row.calls = calls.calls;
   row.unended = calls.calls - ended;
-  row.time = times.ns(calls.ticks);
-  row.own = times.ns(calls.own);
+  row.time = times.signed_ns(calls.ticks);
+  row.own = times.signed_ns(calls.own);
   row.mpi = times.ns(calls.mpi);
   row.greatest = times.ns(calls.greatest);
   row.least = ended == 0 ? 0 : std::min(times.ns(calls.least), row.greatest);

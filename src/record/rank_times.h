@@ -21,6 +21,11 @@ class RankTimes {
   std::int64_t ns(std::int64_t ticks) const {
     return bounded(static_cast<double>(ticks) * tick_length_);
   }
+  /// The same of what may be below 0.
+  std::int64_t signed_ns(std::int64_t ticks) const {
+    const double value = static_cast<double>(ticks) * tick_length_;
+    return value < 0 ? -bounded(-value) : bounded(value);
+  }
   /// Since MPI ran.
   std::int64_t since_begin(std::int64_t ticks) const {
     return ticks <= header_.begin_ticks ? 0 : ns(ticks - header_.begin_ticks);

@@ -16,11 +16,11 @@ inline std::int64_t ticks_after_all() noexcept {
   return record::ticks();
 }
 
-/// What tracing one call takes, in ticks. `inner` lies between the two moments that are taken as
-/// the call's beginning and end, `outer` before and behind these, so in its caller.
+/// What tracing one call takes, in ticks. `inside` lies between the two moments that are taken as
+/// the call's beginning and end, `outside` before and behind these, so in its caller.
 struct CallCost {
-  std::int64_t inner = 0;
-  std::int64_t outer = 0;
+  std::int64_t inside = 0;
+  std::int64_t outside = 0;
 };
 
 /// Bytes of arguments on the stack for which the copy was measured.
@@ -31,7 +31,7 @@ inline constexpr std::int64_t kLargeCopy = 4096;
 struct CallCosts {
   CallCost by_trampoline;  ///< without a copy
   CallCost by_hooks;
-  std::int64_t small_copy = 0;  ///< more for kSmallCopy bytes; all of it is inner
+  std::int64_t small_copy = 0;  ///< more for kSmallCopy bytes; all of it is inside
   std::int64_t large_copy = 0;
 
   std::int64_t copy_of(std::int64_t bytes) const noexcept {

@@ -62,9 +62,7 @@ bool ThreadTrace::are_hidden(const void* place) const noexcept {
 /// False: it cannot be told which are.
 bool ThreadTrace::forget_dead(const void* place, bool is_hooked) noexcept {
   if (are_hidden(place)) return false;
-  while (depth_ > 0 && is_dead(open_[depth_ - 1], place, is_hooked)) {
-    --active_[open_[--depth_].function];
-  }
+  while (depth_ > 0 && is_dead(open_[depth_ - 1], place, is_hooked)) drop();
   return true;
 }
 
@@ -104,8 +102,8 @@ void ThreadTrace::open(const TraceFrame& frame, record::TracedCalls& calls,
   const auto function = static_cast<std::uint32_t>(frame.function);
   const auto* const arguments = reinterpret_cast<const std::uintptr_t*>(&frame) - frame.copied / 8;
   CallCost cost = call_costs.by_trampoline;
-  cost.inner += call_costs.copy_of(static_cast<std::int64_t>(frame.copied));
-  cost.outer += learning;
+  cost.inside += call_costs.copy_of(static_cast<std::int64_t>(frame.copied));
+  cost.outside += learning;
   open(&frame, arguments - 1, function, calls, size_of(functions[function], frame), cost);
 }
 
@@ -116,9 +114,9 @@ void ThreadTrace::close(std::int64_t now, std::int64_t result) noexcept {
   const std::int64_t took = now > ended.begin ? now - ended.begin : 0;
   const std::int64_t mpi = ticks_in_mpi() - ended.mpi;
   const std::int64_t own_mpi = mpi - ended.inner_mpi;
-  const std::int64_t cost = ended.within + ended.cost.inner;
+  const std::int64_t cost = ended.cost_within + ended.cost.inside;
   const std::int64_t whole = took > cost ? took - cost : 0;
-  add_without(calls.own, took - ended.inner - own_mpi, ended.calling + ended.cost.inner);
+  add_without(calls.own, took - ended.inner - own_mpi, ended.calling_cost + ended.cost.inside);
   increase(calls.mpi, own_mpi);
   if (--active_[ended.function] == 0) add_without(calls.ticks, took, cost);
   if (whole < calls.least || calls.ended == 0) calls.least = whole;
@@ -133,8 +131,21 @@ void ThreadTrace::close(std::int64_t now, std::int64_t result) noexcept {
   Open& caller = open_[depth_ - 1];
   caller.inner += took;
   caller.inner_mpi += mpi;
-  caller.calling += ended.cost.outer;
-  caller.within += cost + ended.cost.outer;
+  caller.calling_cost += ended.cost.outside;
+  caller.cost_within += cost + ended.cost.outside;
+}
+
+/// The innermost call was left without its end. Its own time is now its caller's own; so is what
+/// tracing took of that, and its beginning, of which about `outside` is known.
+void ThreadTrace::drop() noexcept {
+  const Open& left = open_[--depth_];
+  --active_[left.function];
+  if (depth_ == 0) return;
+  Open& caller = open_[depth_ - 1];
+  caller.inner += left.inner;
+  caller.inner_mpi += left.inner_mpi;
+  caller.calling_cost += left.calling_cost + left.cost.outside;
+  caller.cost_within += left.cost_within + left.cost.outside;
 }
 
 Answer ThreadTrace::begin(TraceFrame& frame) noexcept {
@@ -165,7 +176,7 @@ Answer ThreadTrace::begin_slowly(TraceFrame& frame) noexcept {
 void ThreadTrace::end(const TraceFrame& frame, std::int64_t now) noexcept {
   const BusyMark busy(is_busy_);
   if (!busy) return;
-  while (depth_ > 0 && open_[depth_ - 1].place < &frame) --active_[open_[--depth_].function];
+  while (depth_ > 0 && open_[depth_ - 1].place < &frame) drop();
   if (depth_ > 0 && open_[depth_ - 1].place == &frame) {
     close(now, static_cast<std::int64_t>(frame.registers[kResultRegister]));
   }

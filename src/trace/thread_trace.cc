@@ -39,7 +39,7 @@ void ThreadTrace::change_thread() noexcept {
   paths_.change_thread();
   stack_ = {};
   stack_.learn();
-  while (depth_ > 0) --active_[open_[--depth_].function];
+  while (depth_ > 0) drop();
   is_busy_ = false;  // a jump may have left a handler that interrupted the thread before
 }
 
@@ -98,7 +98,7 @@ void ThreadTrace::begin_hooked(std::uint32_t function, const std::uintptr_t* slo
     if (calls == nullptr && may_learn(slot)) {
       const std::int64_t begin = record::ticks();
       calls = calls_of(paths_.find(slot, 0), function);
-      cost.outer += record::ticks() - begin;
+      cost.outside += record::ticks() - begin;
     }
   }
   if (calls != nullptr && depth_ < kMostOpen) {
@@ -119,7 +119,7 @@ void ThreadTrace::end_hooked(std::uint32_t function, const std::uintptr_t* slot,
     place = open_[place - 1].place > slot ? 0 : place - 1;
   }
   if (place > 0 && open_[place - 1].place >= slot) {
-    while (depth_ > place) --active_[open_[--depth_].function];
+    while (depth_ > place) drop();
     close(now, 0);
   }
 }
@@ -127,7 +127,7 @@ void ThreadTrace::end_hooked(std::uint32_t function, const std::uintptr_t* slot,
 void ThreadTrace::unwind(std::int64_t now) noexcept {
   const BusyMark busy(is_busy_);
   if (!busy) return;
-  while (depth_ > 0 && open_[depth_ - 1].returns == nullptr) --active_[open_[--depth_].function];
+  while (depth_ > 0 && open_[depth_ - 1].returns == nullptr) drop();
   if (depth_ > 0) close(now, 0);
 }
 
@@ -136,7 +136,7 @@ void ThreadTrace::end_all(std::int64_t now) noexcept {
   if (!busy) return;
   while (depth_ > 0) {
     if (is_dead(open_[depth_ - 1], nullptr, true)) {
-      --active_[open_[--depth_].function];
+      drop();
     } else {
       close(now, 0);
     }

@@ -88,8 +88,8 @@ class ThreadTrace final : public record::PathStore {
     std::int64_t mpi;        ///< the thread's ticks in MPI when it began
     std::int64_t size;       ///< what its arguments say that it moves
     CallCost cost;
-    std::int64_t calling;  ///< of its own ticks, what tracing the calls that it made took
-    std::int64_t within;   ///< ticks that tracing all calls within it took
+    std::int64_t calling_cost;  ///< of its own ticks, what tracing the calls that it made took
+    std::int64_t cost_within;   ///< ticks that tracing all calls within it took
   };
   struct CallsLink {
     record::TracedCalls* calls;
@@ -119,6 +119,7 @@ class ThreadTrace final : public record::PathStore {
   void open(const void* place, const std::uintptr_t* returns, std::uint32_t function,
             record::TracedCalls& calls, std::int64_t size, const CallCost& cost) noexcept;
   void close(std::int64_t now, std::int64_t result) noexcept;
+  void drop() noexcept;
   bool prepare(TraceFrame& frame) noexcept;
   bool may_learn(const std::uintptr_t* slot) const noexcept;
   std::uint32_t region() const noexcept { return record_ == nullptr ? 0 : record_->region(); }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/process_mark.h"
@@ -88,13 +89,14 @@ bool can_trace() {
 #endif
 }
 
-TraceCosts measure_costs(std::span<const std::string> directories, const std::string& job) {
+std::optional<TraceCosts> measure_costs(std::span<const std::string> directories,
+                                        const std::string& job) {
   auto scratch = record::ImageFile::make(directories, job,
                                          ".trace-cost-" + std::to_string(getpid()), kScratch);
-  if (!scratch) return {};
+  if (!scratch) return std::nullopt;
   scratch.value()->remove();
   const std::unique_ptr<ThreadTrace> trace = ThreadTrace::make(*scratch.value(), 0, 8);
-  if (trace == nullptr) return {};
+  if (trace == nullptr) return std::nullopt;
   const ProcessMark process;
   functions[kProbe].target = reinterpret_cast<const void*>(&do_nothing);
   const record::ClockReading begin = record::read_clock();
@@ -117,9 +119,9 @@ TraceCosts measure_costs(std::span<const std::string> directories, const std::st
   };
   const auto costs = [&](const Round& round, const CallCost& cost) {
     return CostOfWay{picoseconds(round.whole - untraced),
-                     picoseconds(static_cast<double>(cost.inner))};
+                     picoseconds(static_cast<double>(cost.inside))};
   };
-  return {costs(traced, call_costs.by_trampoline), costs(hooked, call_costs.by_hooks)};
+  return TraceCosts{costs(traced, call_costs.by_trampoline), costs(hooked, call_costs.by_hooks)};
 }
 
 }  // namespace headrace::trace

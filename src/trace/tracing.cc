@@ -63,6 +63,16 @@ void note_fact(std::string_view name, std::uint64_t value) {
   record::add_note(record::NoteKind::fact, fields);
 }
 
+/// Those of trace_inner say that times are without what tracing took.
+void note_costs(const TraceCosts& costs) {
+  for (const Way way : {Way::slots, Way::hooks, Way::nops, Way::prologue}) {
+    const CostOfWay& cost = way == Way::hooks ? costs.by_hooks : costs.by_trampoline;
+    const std::string number = std::to_string(static_cast<std::uint32_t>(way));
+    note_fact("trace_cost_" + number, cost.whole);
+    note_fact("trace_inner_" + number, cost.inside);
+  }
+}
+
 /// Words of the thread's own stack below a slot, as far as they matter; -1: it is on another stack.
 std::ptrdiff_t room_on_stack(const std::uintptr_t* slot) noexcept {
   record::ThreadStack stack;
@@ -211,14 +221,9 @@ void start(Tracing& own) {
   own.has_started = true;
   read_settings(own.plan);
   for (const std::string& problem : own.plan.problems) print_job_message_once(problem);
-  const TraceCosts costs = measure_costs(record::own_directories(), record::job_mark().name());
+  const auto costs = measure_costs(record::own_directories(), record::job_mark().name());
+  if (costs) note_costs(*costs);
   learn_handler_mark();
-  for (const Way way : {Way::slots, Way::hooks, Way::nops, Way::prologue}) {
-    const CostOfWay& cost = way == Way::hooks ? costs.by_hooks : costs.by_trampoline;
-    const std::string number = std::to_string(static_cast<std::uint32_t>(way));
-    note_fact("trace_cost_" + number, cost.whole);
-    note_fact("trace_inner_" + number, cost.inner);
-  }
   record::trampoline_return = reinterpret_cast<std::uintptr_t>(headrace_trace_returned);
   record::set_listener(record::Listener::tracing, &note_record);
   traced_process = own.process.number();

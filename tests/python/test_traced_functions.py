@@ -130,15 +130,40 @@ def test_the_cost_of_tracing(tmp_path: Path) -> None:
     assert "do not trace the function" in table.note
 
 
-@pytest.mark.parametrize("is_left_out", [False, True])
-def test_whether_times_have_that_cost(tmp_path: Path, is_left_out: bool) -> None:
-    """Records of older versions have it."""
+@pytest.mark.parametrize(("cost", "is_left_out"), [(None, False), ("0", False), ("7000", True)])
+def test_whether_times_have_that_cost(tmp_path: Path, cost: str | None, is_left_out: bool) -> None:
+    """They have it if it was not measured."""
     job = traced_job()
-    if is_left_out:
-        job.facts["trace_inner_0"] = "7000"
+    if cost is not None:
+        job.facts["trace_inner_0"] = cost
     made = traced_of(job.write(tmp_path))
     (table, *_) = traced_tables(made)
     assert made.is_left_out == is_left_out == ("in none of the times" in table.note)
+
+
+def test_rows_below_0_are_added_up_before_they_are_cut(tmp_path: Path) -> None:
+    """Of small functions, of which more than they took may be taken for tracing."""
+    job = Job(facts={"ranks": "2", "nodes": "1"})
+    node = job.node()
+    small = node.add("functions", name="small", group="g", way=0)
+    tiny = node.add("functions", name="tiny", group="g", way=0)
+    ways = [path(node, "main", name) for name in ("a", "b", "c")]
+    for thread, (way, time) in enumerate(zip(ways, (50, -30, -5), strict=True)):
+        rows = {"path": way, "thread": thread, "calls": 10, "time": time, "own": time - 1}
+        node.add("traced", rank=0, function=small, **rows)
+    node.add("traced", rank=1, function=small, path=ways[0], calls=10, time=-7, own=-7)
+    node.add("traced", rank=1, function=tiny, path=ways[0], calls=10, time=-40, own=-40)
+    made = traced_of(job.write(tmp_path))
+    functions = {one.name: one for one in made.functions}
+    one = functions["small"]
+    assert (one.time, one.own) == (50 - 30 - 5 - 7, 49 - 31 - 6 - 7)
+    assert one.by_rank == (49 - 31 - 6, 0)
+    assert one.regions == {"": 8}
+    assert {caller.name: caller.time for caller in one.callers.costliest()} == {
+        "a": 43, "b": 0, "c": 0,
+    }  # fmt: skip
+    assert (functions["tiny"].time, functions["tiny"].own) == (0, 0)
+    assert next(group.own for group in made.groups if group.name == "g") == 0
 
 
 @pytest.mark.parametrize("cost", ["-1", "9" * 400, "nan", "1e9", "٣", ""])
@@ -213,7 +238,7 @@ def test_calls_without_a_function_or_path(tmp_path: Path) -> None:
         ("traced", {"path": 9999}),
         ("traced", {"rank": 1 << 31}),
         ("traced", {"calls": -1}),
-        ("traced", {"time": -5}),
+        ("traced", {"mpi": -5}),
         ("traced", {"moved": -(1 << 63)}),
     ],
 )

@@ -251,8 +251,13 @@ def traced(found: Calls, symbols: Symbols, ranks: int) -> Traced | None:
         {way: cost for way, cost in costs.items() if cost},
         int(_number(found.record, "trace_left_out")),
         sum(missed for node in found.record.nodes for missed in _missed(node)),
-        any(fact.startswith("trace_inner_") for fact in found.record.facts),
+        any(_number(found.record, f"trace_inner_{number}") for number in range(len(WAYS))),
     )
+
+
+def _cut(time: int) -> int:
+    """Of a sum over rows, which may be below 0: a mean was taken from each call for its tracing."""
+    return max(time, 0)
 
 
 def _missed(node: Node) -> Iterable[int]:
@@ -269,6 +274,7 @@ def _number(record: Record, fact: str) -> float:
 def _function(
     found: Calls, key: Key, sums: _Sums, symbols: Symbols, ranks: int, cost: float
 ) -> TracedFunction:
+    regions = sorted(sums.regions.items(), key=lambda item: (-item[1], item[0]))
     return TracedFunction(
         demangled(key.name) or "(unknown)",
         key.group,
@@ -276,15 +282,15 @@ def _function(
         Path(key.module).name,
         sums.calls,
         sums.unended,
-        sums.time,
-        sums.own,
+        _cut(sums.time),
+        _cut(sums.own),
         sums.mpi,
         sums.least,
         sums.greatest,
         sums.moved,
-        balance(sums.by_rank.values(), ranks),
-        tuple(sums.by_rank.get(rank, 0) for rank in range(ranks)),
-        dict(sorted(sums.regions.items(), key=lambda item: (-item[1], item[0]))),
+        balance([_cut(own) for own in sums.by_rank.values()], ranks),
+        tuple(_cut(sums.by_rank.get(rank, 0)) for rank in range(ranks)),
+        {label: _cut(time) for label, time in regions},
         _callers(found, key, sums, symbols),
         cost * sums.calls,
     )
@@ -302,7 +308,16 @@ def _callers(found: Calls, key: Key, sums: _Sums, symbols: Symbols) -> Caller:
             node = node.callers.setdefault(place.function, Caller(place.function))
             node.calls += calls
             node.time += time
+    _cut_tree(tree)
     return tree
+
+
+def _cut_tree(tree: Caller) -> None:
+    left = [tree]
+    while left:
+        one = left.pop()
+        one.time = _cut(one.time)
+        left.extend(one.callers.values())
 
 
 def _groups(found: Calls, ranks: int) -> list[TracedGroup]:
@@ -320,9 +335,9 @@ def _groups(found: Calls, ranks: int) -> list[TracedGroup]:
                 name,
                 sum(sums.calls > 0 for sums in own),
                 sum(sums.calls for sums in own),
-                sum(sums.own for sums in own),
+                _cut(sum(sums.own for sums in own)),
                 sum(sums.moved for sums in own),
-                balance(by_rank.values(), ranks),
+                balance([_cut(time) for time in by_rank.values()], ranks),
             )
         )
     return sorted(made, key=lambda one: (-one.own, one.name))

@@ -33,6 +33,8 @@ MAY_BE_NEGATIVE = {
     ("events", "offset"),
 }
 LEAST = -2
+# Sums of what was measured, of which a mean cost was taken away.
+DIFFERENCES = {("traced", "time"), ("traced", "own")}
 MOST = {
     ("calls", "class"): CLASSES - 1,
     ("ranks", "state"): STATES - 1,
@@ -103,8 +105,9 @@ def _check_places(node: Node, table: Table, column: str, target: str, refuse: Re
 def _check_numbers(table: Table, column: str, refuse: Refuse) -> None:
     least, most = bounds(table[column])
     key = (table.name, column)
-    if least < (LEAST if key in MAY_BE_NEGATIVE else 0) or most > MOST.get(key, most):
-        wrong = most if least >= 0 else least
+    is_low = least < (LEAST if key in MAY_BE_NEGATIVE else 0) and key not in DIFFERENCES
+    if is_low or most > MOST.get(key, most):
+        wrong = least if is_low else most
         raise refuse(f"{table.name}.{column} has the value {wrong}, which cannot be")
 
 
