@@ -8,7 +8,7 @@ import re
 import pytest
 from conftest import absent
 from hosts import host_named
-from running import compile_c, preload, work_directory
+from running import Result, compile_c, preload, work_directory
 from test_collectives import ON, PARTS, SOURCES, shown_by
 
 from .cluster import Cluster
@@ -41,6 +41,13 @@ def clusters():
         cluster.down()
 
 
+def check_ways_between_nodes(result: Result) -> None:
+    """Each operation that Headrace carries out between nodes went by such a way."""
+    shown = shown_by(result)
+    for operation, ways in BETWEEN_NODES.items():
+        assert shown[operation] & ways, shown
+
+
 @pytest.mark.parametrize("ranks", [(2, 2), (3, 1, 2)])
 @pytest.mark.parametrize("name", ["mpich", "openmpi", "intel"])
 def test_random_calls_on_nodes(name: str, ranks: tuple[int, ...], clusters, library) -> None:
@@ -60,9 +67,7 @@ def test_random_calls_on_nodes(name: str, ranks: tuple[int, ...], clusters, libr
     )
     right = len(re.findall(rf"^rank \d+: 0 of {rounds} calls wrong$", result.out, re.MULTILINE))
     assert result.code == 0 and right == sum(ranks), result.explain()
-    shown = shown_by(result)
-    for operation, ways in BETWEEN_NODES.items():
-        assert shown[operation] & ways, shown
+    check_ways_between_nodes(result)
 
 
 @pytest.mark.parametrize("name", ["mpich", "openmpi", "intel"])
@@ -84,9 +89,7 @@ def test_threads_on_nodes(name: str, clusters, library) -> None:
     )
     right = len(re.findall(r"^rank \d+: 0 wrong, with messages$", result.out, re.MULTILINE))
     assert result.code == 0 and right == sum(ranks), result.explain()
-    shown = shown_by(result)
-    for operation, ways in BETWEEN_NODES.items():
-        assert shown[operation] & ways, shown
+    check_ways_between_nodes(result)
 
 
 # Open MPI 5.0 has no large counts.
