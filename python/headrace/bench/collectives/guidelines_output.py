@@ -11,9 +11,8 @@ from headrace.bench.collectives.guidelines import (
     GuidelineJob,
     violations_first,
 )
-from headrace.bench.collectives.output import size_text
-from headrace.bench.peers.output import show_line, show_table
-from headrace.bench.peers.tables import Table, markdown, ratio_text
+from headrace.bench.collectives.output import page_of, show_lines, size_text
+from headrace.bench.peers.tables import Table, ratio_text
 
 METHOD = (
     "us: medians of a call, the operation / the same by others, of the rank that took longest in "
@@ -88,14 +87,9 @@ def wrong_lines(jobs: Sequence[GuidelineJob]) -> list[str]:
 
 
 def show(console: Console, jobs: Sequence[GuidelineJob]) -> None:
-    for line in (*wrong_lines(jobs), *summary(jobs)):
-        show_line(console, line)
-    show_table(console, guideline_table(jobs))
+    show_lines(console, [*wrong_lines(jobs), *summary(jobs)], guideline_table(jobs))
 
 
 def page(jobs: Sequence[GuidelineJob]) -> str:
     """As Markdown."""
-    lines = [*wrong_lines(jobs), *summary(jobs)]
-    return (
-        "\n".join([*(f"- {line}" for line in lines), "", *markdown(guideline_table(jobs))]) + "\n"
-    )
+    return page_of([*wrong_lines(jobs), *summary(jobs)], guideline_table(jobs))

@@ -76,12 +76,20 @@ def wrong_lines(jobs: Sequence[Job]) -> list[str]:
 
 
 def show(console: Console, jobs: Sequence[Job]) -> None:
-    for line in (*wrong_lines(jobs), *summary(jobs)):
-        show_line(console, line)
-    show_table(console, cell_table(jobs))
+    show_lines(console, [*wrong_lines(jobs), *summary(jobs)], cell_table(jobs))
 
 
 def page(jobs: Sequence[Job]) -> str:
     """As Markdown."""
-    lines = [*wrong_lines(jobs), *summary(jobs)]
-    return "\n".join([*(f"- {line}" for line in lines), "", *markdown(cell_table(jobs))]) + "\n"
+    return page_of([*wrong_lines(jobs), *summary(jobs)], cell_table(jobs))
+
+
+def show_lines(console: Console, lines: Sequence[str], table: Table) -> None:
+    for line in lines:
+        show_line(console, line)
+    show_table(console, table)
+
+
+def page_of(lines: Sequence[str], table: Table) -> str:
+    """Lines and a table as Markdown."""
+    return "\n".join([*(f"- {line}" for line in lines), "", *markdown(table)]) + "\n"
