@@ -10,10 +10,11 @@ namespace {
 
 /// By the numbers of Cell::Kind.
 constexpr std::array<std::string_view, 15> kNames = {
-    "barrier",    "bcast",     "allreduce",      "allgather",
-    "allgatherv", "alltoall",  "reduce_scatter", "reduce_scatter_block",
-    "gather",     "gatherv",   "scatter",        "scatterv",
-    "alltoallv",  "alltoallw", "reduce"};
+    "barrier",   "bcast",          "reduce",
+    "allreduce", "allgather",      "allgatherv",
+    "alltoall",  "reduce_scatter", "reduce_scatter_block",
+    "gather",    "gatherv",        "scatter",
+    "scatterv",  "alltoallv",      "alltoallw"};
 
 /// What a rank sends at a place in a call.
 double value(int rank, std::size_t place, std::int64_t number) {
@@ -24,7 +25,7 @@ double value(int rank, std::size_t place, std::int64_t number) {
 }  // namespace
 
 std::vector<std::string> operation_names() {
-  return {kNames.begin(), kNames.end() - 1};
+  return {kNames.begin(), kNames.end()};
 }
 
 Cell::Cell(const World& world, std::string_view operation, std::int64_t bytes)

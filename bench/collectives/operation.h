@@ -44,6 +44,7 @@ class Cell {
   enum class Kind {
     barrier,
     bcast,
+    reduce,
     allreduce,
     allgather,
     allgatherv,
@@ -55,8 +56,7 @@ class Cell {
     scatter,
     scatterv,
     alltoallv,
-    alltoallw,
-    reduce
+    alltoallw
   };
   friend std::vector<std::string> operation_names();
 

@@ -8,21 +8,37 @@ namespace headrace::collective {
 namespace {
 
 /// Values, since other files' objects may be made later than this one.
-std::array<const Algorithm*, 28> all() {
-  return {&node_barrier,           &node_bcast,
-          &node_allreduce_each,    &node_allreduce_shared,
-          &node_allgather,         &node_allgatherv,
-          &node_alltoall,          &node_reduce_scatter_block,
-          &node_reduce_scatter,    &nodes_allgather_ring,
-          &nodes_allgather_bruck,  &nodes_allgatherv_ring,
-          &nodes_allgatherv_bruck, &nodes_reduce_scatter_block,
-          &nodes_reduce_scatter,   &node_gather,
-          &node_gatherv,           &node_scatter,
-          &node_scatterv,          &node_alltoallv,
-          &node_alltoallw,         &nodes_gather,
-          &nodes_gatherv,          &nodes_scatter,
-          &nodes_scatterv,         &nodes_alltoallv,
-          &nodes_alltoallw,        &nodes_bcast};
+std::array<const Algorithm*, 30> all() {
+  return {&node_barrier,
+          &node_bcast,
+          &node_allreduce_each,
+          &node_allreduce_shared,
+          &node_allgather,
+          &node_allgatherv,
+          &node_alltoall,
+          &node_reduce_scatter_block,
+          &node_reduce_scatter,
+          &nodes_allgather_ring,
+          &nodes_allgather_bruck,
+          &nodes_allgatherv_ring,
+          &nodes_allgatherv_bruck,
+          &nodes_reduce_scatter_block,
+          &nodes_reduce_scatter,
+          &node_gather,
+          &node_gatherv,
+          &node_scatter,
+          &node_scatterv,
+          &node_alltoallv,
+          &node_alltoallw,
+          &nodes_gather,
+          &nodes_gatherv,
+          &nodes_scatter,
+          &nodes_scatterv,
+          &nodes_alltoallv,
+          &nodes_alltoallw,
+          &nodes_bcast,
+          &node_reduce,
+          &nodes_reduce};
 }
 
 /// A message costs about as much as this many bytes.

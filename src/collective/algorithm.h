@@ -45,6 +45,7 @@ std::size_t part_bytes(const Shape& shape, const Call& call, const Limits& limit
 // In the files that are named after them.
 extern const Algorithm node_barrier;
 extern const Algorithm node_bcast;
+extern const Algorithm node_reduce;
 extern const Algorithm node_allreduce_each;
 extern const Algorithm node_allreduce_shared;
 extern const Algorithm node_allgather;
@@ -59,6 +60,7 @@ extern const Algorithm node_scatterv;
 extern const Algorithm node_alltoallv;
 extern const Algorithm node_alltoallw;
 extern const Algorithm nodes_bcast;
+extern const Algorithm nodes_reduce;
 extern const Algorithm nodes_allgather_ring;
 extern const Algorithm nodes_allgather_bruck;
 extern const Algorithm nodes_allgatherv_ring;

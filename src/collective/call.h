@@ -30,11 +30,11 @@ struct Blocks {
 /// What is to be done, in bytes: what all ranks know alike.
 struct Call {
   Operation operation = Operation::barrier;
-  /// bcast, allreduce: of the data; allgather, alltoall, reduce_scatter_block, gather, scatter: of
-  /// one rank's block; allgatherv, reduce_scatter: of all blocks; else 0, since no rank knows what
-  /// others move (has_common_size()).
+  /// bcast, reduce, allreduce: of the data; allgather, alltoall, reduce_scatter_block, gather,
+  /// scatter: of one rank's block; allgatherv, reduce_scatter: of all blocks; else 0, since no rank
+  /// knows what others move (has_common_size()).
   std::size_t bytes = 0;
-  int root = 0;             ///< bcast, gather(v), scatter(v): a rank
+  int root = 0;             ///< bcast, reduce, gather(v), scatter(v): a rank
   std::size_t element = 1;  ///< reductions: bytes of what is reduced as one
   /// allgather(v): of the receive buffer; alltoall: of both; reduce_scatter(_block): to be sent.
   Blocks blocks{};

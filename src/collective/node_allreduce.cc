@@ -5,34 +5,24 @@
 namespace headrace::collective {
 namespace {
 
-/// Bytes up to which each rank adds everything up by itself, which spares a meeting.
-constexpr std::size_t kMostForEach = 2048;
-
 std::size_t ranks_of(const Shape& shape) {
   return static_cast<std::size_t>(shape.node_size);
 }
 
-void give(const Shape& shape, const Call& call, Schedule& schedule) {
-  const std::size_t mine = static_cast<std::size_t>(shape.node_rank) * call.bytes;
-  schedule.claim();
-  schedule.copy({Area::send, 0}, {Area::stage, mine}, call.bytes);
-  meet(schedule);
-}
-
 const char* obstacle_of_each(const Shape& shape, const Call& call, const Limits& limits) {
   if (const char* const several = needs_one_node(shape, call, limits)) return several;
-  if (call.bytes > kMostForEach) return "ranks had better divide the work";
+  if (call.bytes > kMostForOne) return "ranks had better divide the work";
   return needs_room(ranks_of(shape) * call.bytes, limits);
 }
 
 void plan_each(const Shape& shape, const Call& call, const Limits&, Schedule& schedule) {
-  give(shape, call, schedule);
+  give_row(shape, call, schedule);
   schedule.reduce(shape.node_size, {Area::stage, 0}, call.bytes, {Area::receive, 0}, call.bytes);
 }
 
 const char* obstacle_of_shared(const Shape& shape, const Call& call, const Limits& limits) {
   if (const char* const several = needs_one_node(shape, call, limits)) return several;
-  if (call.bytes <= kMostForEach) return "it is too small to be divided";
+  if (call.bytes <= kMostForOne) return "it is too small to be divided";
   return needs_room((ranks_of(shape) + 1) * call.bytes, limits);
 }
 
@@ -41,14 +31,10 @@ std::size_t largest(const Shape& shape, const Limits& limits) {
 }
 
 void plan_shared(const Shape& shape, const Call& call, const Limits&, Schedule& schedule) {
-  const std::size_t result = ranks_of(shape) * call.bytes;
-  give(shape, call, schedule);
-  const Part mine = part_of(call.bytes, call.element, shape.node_rank, shape.node_size);
-  schedule.reduce(shape.node_size, {Area::stage, mine.begin}, call.bytes,
-                  {Area::stage, result + mine.begin}, mine.bytes);
-  schedule.reach(2, fabric::Milestones::Audience::all);
+  give_row(shape, call, schedule);
+  const std::size_t sums = add_up_rows(shape, call, schedule);
   schedule.await_all(2);
-  schedule.copy({Area::stage, result}, {Area::receive, 0}, call.bytes);
+  schedule.copy({Area::stage, sums}, {Area::receive, 0}, call.bytes);
 }
 
 }  // namespace

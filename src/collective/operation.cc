@@ -7,10 +7,11 @@ namespace {
 
 /// By the numbers of Operation.
 constexpr std::array<std::string_view, kOperations> kNames = {
-    "barrier",    "bcast",     "allreduce",      "allgather",
-    "allgatherv", "alltoall",  "reduce_scatter", "reduce_scatter_block",
-    "gather",     "gatherv",   "scatter",        "scatterv",
-    "alltoallv",  "alltoallw",
+    "barrier",   "bcast",          "reduce",
+    "allreduce", "allgather",      "allgatherv",
+    "alltoall",  "reduce_scatter", "reduce_scatter_block",
+    "gather",    "gatherv",        "scatter",
+    "scatterv",  "alltoallv",      "alltoallw",
 };
 
 }  // namespace

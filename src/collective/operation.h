@@ -9,6 +9,7 @@ namespace headrace::collective {
 enum class Operation {
   barrier,
   bcast,
+  reduce,
   allreduce,
   allgather,
   allgatherv,
@@ -22,7 +23,7 @@ enum class Operation {
   alltoallv,
   alltoallw,
 };
-inline constexpr int kOperations = 14;
+inline constexpr int kOperations = 15;
 
 /// As users write it: the procedure's name without MPI_, in small letters.
 std::string_view name_of(Operation operation);
@@ -30,8 +31,8 @@ std::optional<Operation> operation_named(std::string_view name);
 
 /// Whether it computes with the ranks' data.
 constexpr bool reduces(Operation operation) {
-  return operation == Operation::allreduce || operation == Operation::reduce_scatter ||
-         operation == Operation::reduce_scatter_block;
+  return operation == Operation::reduce || operation == Operation::allreduce ||
+         operation == Operation::reduce_scatter || operation == Operation::reduce_scatter_block;
 }
 
 /// Whether all ranks know alike how much is moved. Else what is done is the same for all sizes.

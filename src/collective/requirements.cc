@@ -42,6 +42,27 @@ Algorithm::Cost no_cost(const Shape&, const Call&) {
   return {};
 }
 
+Algorithm::Cost cost_of_tree(const Shape& shape, const Call& call) {
+  const double messages = 1 - 1.0 / shape.node_count;
+  return {messages * static_cast<double>(call.bytes), messages};
+}
+
+void give_row(const Shape& shape, const Call& call, Schedule& schedule) {
+  const std::size_t mine = static_cast<std::size_t>(shape.node_rank) * call.bytes;
+  schedule.claim();
+  schedule.copy({Area::send, 0}, {Area::stage, mine}, call.bytes);
+  meet(schedule);
+}
+
+std::size_t add_up_rows(const Shape& shape, const Call& call, Schedule& schedule) {
+  const std::size_t sums = static_cast<std::size_t>(shape.node_size) * call.bytes;
+  const Part mine = part_of(call.bytes, call.element, shape.node_rank, shape.node_size);
+  schedule.reduce(shape.node_size, {Area::stage, mine.begin}, call.bytes,
+                  {Area::stage, sums + mine.begin}, mine.bytes);
+  schedule.reach(2, fabric::Milestones::Audience::all);
+  return sums;
+}
+
 void meet(Schedule& schedule) {
   schedule.reach(1, fabric::Milestones::Audience::all);
   schedule.await_all(1);

@@ -18,9 +18,22 @@ const char* needs_parcels_on_node(const Shape& shape, const Call& call, const Li
 const char* needs_parcels_between(const Shape& shape, const Call& call, const Limits& limits);
 
 Algorithm::Cost no_cost(const Shape& shape, const Call& call);
+/// All data along a tree of nodes, each of which sends or receives it once.
+Algorithm::Cost cost_of_tree(const Shape& shape, const Call& call);
 
 /// All ranks of the node come, and know that all have.
 void meet(Schedule& schedule);
+
+/// Reductions: bytes up to which one rank adds up what all of its node give, which spares a
+/// meeting.
+inline constexpr std::size_t kMostForOne = 2048;
+
+/// What this rank gives comes to the stage, as one of the rows of the node's ranks, and all of the
+/// node know.
+void give_row(const Shape& shape, const Call& call, Schedule& schedule);
+/// The node's ranks divide the work of adding the rows up, in rank order, and reach phase 2.
+/// Returns where in the stage the sums are: behind the rows.
+std::size_t add_up_rows(const Shape& shape, const Call& call, Schedule& schedule);
 
 /// Who speaks for this rank's node, as a rank of the node: the root, or the leader of another node.
 inline int head_of_node(const Shape& shape, const Call& call) {

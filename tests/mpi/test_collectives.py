@@ -30,6 +30,7 @@ SHOWN = re.compile(r"^headrace: (\w+) on \d+ ranks.*: by (.*)$", re.MULTILINE)
 OPERATIONS = {
     "barrier",
     "bcast",
+    "reduce",
     "allreduce",
     "allgather",
     "allgatherv",
@@ -69,7 +70,7 @@ def test_random_calls(host: Host, ranks: int, rounds: int, library: Path) -> Non
     shown = shown_by(run_random(host, ranks, 100 + ranks, rounds, 5000))
     assert set(shown) == OPERATIONS
     # The program's own operation is the library's.
-    reductions = ("allreduce", "reduce_scatter", "reduce_scatter_block")
+    reductions = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block")
     assert any("the MPI library" in shown[operation] for operation in reductions)
     for operation in OPERATIONS:
         assert shown[operation] - {"the MPI library"}, f"{operation}: {shown[operation]}"
@@ -94,7 +95,7 @@ def test_all_can_be_switched_off(host: Host, off: dict[str, str], library: Path)
 
 def test_reductions_can_have_the_librarys_order(host: Host, library: Path) -> None:
     shown = shown_by(run_random(host, 2, 5, 200, 500, {"HEADRACE_COLL_ORDER": "library"}))
-    for operation in ("allreduce", "reduce_scatter", "reduce_scatter_block"):
+    for operation in ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block"):
         assert shown[operation] == {"the MPI library"}
     assert "shared" in shown["allgather"]
 

@@ -93,6 +93,12 @@ void make_case(Case& out, Operation operation, int ranks, std::size_t number,
         if (rank != root) expected = own.send;
         if (rank == root) expected.resize(bytes);
         break;
+      case Operation::reduce:
+        own.send = given_by(rank, number, bytes);
+        own.receive.resize(bytes);
+        expected.resize(bytes);
+        if (rank == root) expected = sum_of(ranks, number, bytes);
+        break;
       case Operation::allreduce:
         own.send = given_by(rank, number, bytes);
         own.receive.resize(bytes);
@@ -262,11 +268,14 @@ TEST(Schedules, SendEachByteToEachNodeOnce) {
   }
 }
 
-TEST(Schedules, SendABroadcastToEachNodeOnce) {
+TEST(Schedules, SendABroadcastAndASumOnceForEachNode) {
   for (const Nodes& nodes : {in_blocks({3, 1, 2, 2, 4}), dealt_round({4, 4, 4, 4})}) {
     const Sent sent = sent_by(nodes_bcast, nodes, 1000);
     EXPECT_EQ(sent.messages, std::ssize(nodes) - 1);
     EXPECT_EQ(sent.bytes, 1000 * (std::ssize(nodes) - 1));
+    const Sent reduced = sent_by(nodes_reduce, nodes, 1000);
+    EXPECT_EQ(reduced.messages, sent.messages);
+    EXPECT_EQ(reduced.bytes, sent.bytes);
   }
 }
 

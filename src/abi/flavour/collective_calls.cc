@@ -13,6 +13,7 @@ using collective::Operation;
 
 constexpr const char* kUnknownType = "the datatype is not known";
 constexpr const char* kTooLarge = "it is too large";
+constexpr const char* kNoRoot = "there is no such root";
 
 /// What an int can count, of the bytes of all ranks and of elements.
 constexpr std::int64_t kMost = std::numeric_limits<int>::max();
@@ -88,7 +89,7 @@ bool bcast(const Data& data, int root, MPI_Comm comm, int& code) {
     const CollectiveType type = collective_type(data.type);
     if (type.size < 0) return request.pass(kUnknownType);
     if (!may_count(data.count, type.size)) return request.pass(kTooLarge);
-    if (root < 0 || root >= request.size()) return request.pass("there is no such root");
+    if (root < 0 || root >= request.size()) return request.pass(kNoRoot);
     request.call.bytes = static_cast<std::size_t>(data.count * type.size);
     request.call.root = root;
     if (request.rank() == root) {
@@ -101,6 +102,23 @@ bool bcast(const Data& data, int root, MPI_Comm comm, int& code) {
                     comm);
     }
     return true;
+  });
+}
+
+bool reduce(const void* send, const Data& receive, MPI_Op op, int root, MPI_Comm comm, int& code) {
+  Request request(Operation::reduce, comm);
+  return attempted(request, [&] {
+    const CollectiveType type = collective_type(receive.type);
+    if (!request.takes_reduction(op, type)) return false;
+    if (!may_count(receive.count, type.size)) return request.pass(kTooLarge);
+    if (root < 0 || root >= request.size()) return request.pass(kNoRoot);
+    request.call.bytes = static_cast<std::size_t>(receive.count * type.size);
+    request.call.root = root;
+    request.set_operands(receive.type, op, type);
+    // Elsewhere than at the root nobody may look at the receive buffer.
+    const bool is_root = request.rank() == root;
+    return request.run(send == MPI_IN_PLACE ? receive.address : send,
+                       is_root ? const_cast<void*>(receive.address) : nullptr, code);
   });
 }
 

@@ -52,6 +52,7 @@ struct Blocks {
 // Whether the call was carried out; `code` is then what it returns. Addresses may be MPI_IN_PLACE.
 bool barrier(MPI_Comm comm, int& code);
 bool bcast(const Data& data, int root, MPI_Comm comm, int& code);
+bool reduce(const void* send, const Data& receive, MPI_Op op, int root, MPI_Comm comm, int& code);
 bool allreduce(const void* send, const Data& receive, MPI_Op op, MPI_Comm comm, int& code);
 bool allgather(const Data& send, const Data& receive, MPI_Comm comm, int& code);
 bool allgatherv(const Data& send, const Data& receive, Numbers counts, Numbers displacements,
@@ -79,6 +80,14 @@ int Bcast(Next next, void* buffer, Count count, MPI_Datatype type, int root, MPI
   int code = MPI_SUCCESS;
   if (bcast({buffer, count, type}, root, comm, code)) return code;
   return next(buffer, count, type, root, comm);
+}
+
+template <class Next, class Count>
+int Reduce(Next next, const void* send, void* receive, Count count, MPI_Datatype type, MPI_Op op,
+           int root, MPI_Comm comm) {
+  int code = MPI_SUCCESS;
+  if (reduce(send, {receive, count, type}, op, root, comm, code)) return code;
+  return next(send, receive, count, type, op, root, comm);
 }
 
 template <class Next, class Count>

@@ -92,6 +92,14 @@ int Gatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* rec
 }
 
 template <Name name>
+int Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+           int root, MPI_Comm comm) {
+  return collective_calls::Reduce(
+      next<decltype(&PMPI_Reduce)>(abi::FeatureId::collective, name, Entry::Reduce), sendbuf,
+      recvbuf, count, datatype, op, root, comm);
+}
+
+template <Name name>
 int Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return collective_calls::Reduce_scatter(
@@ -200,6 +208,14 @@ int Gatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, v
 }
 
 template <Name name>
+int Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+             int root, MPI_Comm comm) {
+  return collective_calls::Reduce(
+      next<decltype(&PMPI_Reduce_c)>(abi::FeatureId::collective, name, Entry::Reduce_c), sendbuf,
+      recvbuf, count, datatype, op, root, comm);
+}
+
+template <Name name>
 int Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return collective_calls::Reduce_scatter_block(
@@ -236,7 +252,7 @@ int Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint
 
 }  // namespace
 
-const abi::Wrapper collective_wrappers[27] = {
+const abi::Wrapper collective_wrappers[29] = {
     {Entry::Allgather,
      {reinterpret_cast<abi::Wrapper::Function>(&Allgather<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Allgather<Name::pmpi>)}},
@@ -267,6 +283,9 @@ const abi::Wrapper collective_wrappers[27] = {
     {Entry::Gatherv,
      {reinterpret_cast<abi::Wrapper::Function>(&Gatherv<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Gatherv<Name::pmpi>)}},
+    {Entry::Reduce,
+     {reinterpret_cast<abi::Wrapper::Function>(&Reduce<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Reduce<Name::pmpi>)}},
     {Entry::Reduce_scatter,
      {reinterpret_cast<abi::Wrapper::Function>(&Reduce_scatter<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Reduce_scatter<Name::pmpi>)}},
@@ -306,6 +325,9 @@ const abi::Wrapper collective_wrappers[27] = {
     {Entry::Gatherv_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Gatherv_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Gatherv_c<Name::pmpi>)}},
+    {Entry::Reduce_c,
+     {reinterpret_cast<abi::Wrapper::Function>(&Reduce_c<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Reduce_c<Name::pmpi>)}},
     {Entry::Reduce_scatter_block_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Reduce_scatter_block_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Reduce_scatter_block_c<Name::pmpi>)}},

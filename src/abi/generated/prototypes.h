@@ -283,6 +283,10 @@ int PMPI_Issend(const void* buf, int count, MPI_Datatype datatype, int dest, int
 int PMPI_Pack(const void* inbuf, int incount, MPI_Datatype datatype, void* outbuf, int outsize,
               int* position, MPI_Comm comm);
 int PMPI_Query_thread(int* provided);
+int PMPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                int root, MPI_Comm comm);
+int PMPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                  MPI_Op op, int root, MPI_Comm comm);
 int PMPI_Reduce_local(const void* inbuf, void* inoutbuf, int count, MPI_Datatype datatype,
                       MPI_Op op);
 int PMPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],

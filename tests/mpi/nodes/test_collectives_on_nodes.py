@@ -17,6 +17,7 @@ from .launching import launch_on_nodes
 BETWEEN_NODES = {
     **{"allgather": {"doubling nodes", "ring of nodes"}},
     **{"allgatherv": {"doubling nodes", "ring of nodes"}},
+    **{"reduce": {"tree of nodes"}},
     **{"reduce_scatter": {"sums of nodes"}, "reduce_scatter_block": {"sums of nodes"}},
     **{"gather": {"leaders"}, "gatherv": {"leaders"}},
     **{"scatter": {"leaders"}, "scatterv": {"leaders"}},
@@ -154,28 +155,28 @@ def test_messages_of_a_gather(clusters, library) -> None:
     assert spent["0"] > spent["1"], spent
 
 
-@pytest.mark.parametrize(
-    "name", ["openmpi", *(pytest.param(one, marks=pytest.mark.deep) for one in ("mpich", "intel"))]
-)
-def test_bytes_of_a_broadcast(name: str, clusters, library) -> None:
-    """To each node but the root's once, by the account of the network cards."""
+@pytest.mark.parametrize("operation", ["bcast", "reduce"])
+@pytest.mark.parametrize("name", ["mpich", "openmpi", "intel"])
+def test_bytes_with_a_root(name: str, operation: str, clusters, library) -> None:
+    """All data once for each node but the root's, by the account of the network cards."""
     host = host_named(name)
     if host.missing:
         absent(host.missing)
-    program = compile_c(host, ["broadcast.c"], "broadcast")
-    ranks, bytes_a_call, calls = (3, 1, 2, 2), 32768, 64
+    program = compile_c(host, ["rooted.c"], "rooted")
+    ranks, size, calls = (3, 1, 2, 2), 32768, 64
     cluster = clusters(len(ranks))
 
     def on_the_wire(calls: int, use: str) -> int:
         settings = preload([library]) | ON | {"HEADRACE_COLLECTIVES": use}
         before = cluster.sent_bytes()
-        line = [program, str(calls), str(bytes_a_call)]
+        line = [program, operation, str(calls), str(size)]
         result = launch_on_nodes(host, cluster, line, settings, ranks)
-        assert result.code == 0 and result.out.count("right") == sum(ranks), result.explain()
+        right = result.out.count("right") == sum(ranks)
+        assert result.code == 0 and right, result.explain()
         return cluster.sent_bytes() - before
 
-    least = calls * bytes_a_call * (len(ranks) - 1)
+    least = calls * size * (len(ranks) - 1)
     ratios = {use: (on_the_wire(8 + calls, use) - on_the_wire(8, use)) / least for use in "10"}
-    print(name, ratios)
+    print(name, operation, ratios)
     # Headers and acknowledgements come on top.
     assert 1 < ratios["1"] < 1.06, ratios

@@ -28,6 +28,13 @@ program collectives
     numbers = [rank, i, 1]
     call MPI_Allreduce(MPI_IN_PLACE, numbers, 3, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
     if (any(numbers /= [ranks * (ranks - 1) / 2, ranks * i, ranks])) wrong = wrong + 1
+    numbers = [rank, i, 1]
+    if (rank == 1) then
+      call MPI_Reduce(MPI_IN_PLACE, numbers, 3, MPI_INTEGER, MPI_SUM, 1, MPI_COMM_WORLD, error)
+      if (any(numbers /= [ranks * (ranks - 1) / 2, ranks * i, ranks])) wrong = wrong + 1
+    else
+      call MPI_Reduce(numbers(1), gathered, 3, MPI_INTEGER, MPI_SUM, 1, MPI_COMM_WORLD, error)
+    end if
 #if !defined(BINDING_MPIF_H)
     ! There a procedure has arguments of one type.
     sums = [0.5d0, 2d0 * i]

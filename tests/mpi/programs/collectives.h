@@ -32,7 +32,7 @@ int move_data(int operation, const struct drawn* own, MPI_Comm comm);
 int reduce_data(int operation, const struct drawn* own, MPI_Comm comm);
 int exchange_data(int operation, const struct drawn* own, MPI_Comm comm);
 #define MOVING_OPERATIONS 4
-#define REDUCING_OPERATIONS 3
+#define REDUCING_OPERATIONS 4
 #define EXCHANGING_OPERATIONS 6
 #define REDUCTIONS 6
 #define REDUCED_TYPES 6

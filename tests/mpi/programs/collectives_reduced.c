@@ -123,6 +123,24 @@ static int reduce_to_all(const struct drawn* own, int rank, int size, MPI_Comm c
   return right;
 }
 
+static int reduce_to_root(const struct drawn* own, int rank, int size, MPI_Comm comm, MPI_Op op) {
+  const MPI_Datatype type = type_of(type_for(own));
+  int width = 0;
+  MPI_Type_size(type, &width);
+  char* const send = calloc(own->count + 1, width);
+  const int root = own->root % size;
+  const int is_root = rank == root;
+  const int in_place = own->in_place && is_root;
+  /* Nobody else's may be looked at. */
+  char* const received = is_root ? calloc(own->count + 1, width) : NULL;
+  fill(in_place ? received : send, rank, own->count, own);
+  MPI_Reduce(in_place ? MPI_IN_PLACE : send, received, own->count, type, op, root, comm);
+  const int right = !is_root || check(received, 0, own->count, size, width, own, "reduce");
+  free(send);
+  free(received);
+  return right;
+}
+
 /* Blocks are alike, or of any size, none among them. */
 static int scatter_reduced(const struct drawn* own, int rank, int size, MPI_Comm comm, MPI_Op op,
                            int are_alike) {
@@ -166,6 +184,8 @@ int reduce_data(int operation, const struct drawn* own, MPI_Comm comm) {
   int right = 0;
   if (operation == 0) {
     right = reduce_to_all(own, rank, size, comm, op);
+  } else if (operation == 3) {
+    right = reduce_to_root(own, rank, size, comm, op);
   } else {
     right = scatter_reduced(own, rank, size, comm, op, operation == 1);
   }
