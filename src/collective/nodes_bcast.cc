@@ -1,6 +1,5 @@
-// A broadcast along a tree of nodes, for shapes on which libraries send a node its data more than
-// once. Who speaks for a node gets the data once, and hands it on to the nodes below; the node's
-// ranks read it in shared memory.
+// A broadcast along a tree of nodes. Who speaks for a node gets the data once, and hands it on to
+// the nodes below; the node's ranks read it in shared memory.
 #include "collective/algorithm.h"
 #include "collective/node_tree.h"
 #include "collective/requirements.h"
@@ -8,18 +7,13 @@
 namespace headrace::collective {
 namespace {
 
-bool is_regular(const Shape& shape) {
-  return shape.is_in_order() && shape.size == shape.largest_node * shape.node_count;
-}
-
 const char* obstacle(const Shape& shape, const Call& call, const Limits& limits) {
   if (const char* const none = needs_nodes_of_ranks(shape)) return none;
-  if (is_regular(shape)) return "the library sends it to each node once, too";
   return needs_room(call.bytes, limits);
 }
 
 std::size_t largest(const Shape& shape, const Limits& limits) {
-  return shape.node_count > 1 && !is_regular(shape) ? limits.stage : 0;
+  return shape.node_count > 1 ? limits.stage : 0;
 }
 
 void hand_on(const Shape& shape, const Call& call, Schedule& schedule) {

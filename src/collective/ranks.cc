@@ -21,6 +21,7 @@ constexpr int kSpinsWithACoreEach = 20'000;
 std::uint64_t note_of(const Call& call, std::uint64_t number) {
   constexpr int kBitsOfBytes = 40;
   constexpr int kBitsOfOperation = 4;
+  static_assert(kOperations < 1 << kBitsOfOperation);
   const auto operation = static_cast<std::uint64_t>(call.operation) + 1;
   const std::uint64_t bytes = call.bytes & ((std::uint64_t{1} << kBitsOfBytes) - 1);
   return (number << kBitsOfOperation | operation) << kBitsOfBytes | bytes;

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hosts import Host
 from running import Result, compile_c, launch
+from test_device_memory import stand_in
 from test_languages import FORTRAN, fortran_program
 
 PARTS = [
@@ -163,3 +164,13 @@ def test_fortran(name: str, binding: str, library: Path) -> None:
     shown = shown_by(result)
     for operation in OPERATIONS - {"alltoall", "reduce_scatter"}:
         assert shown[operation] - {"the MPI library"}, result.explain()
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_a_driver_that_comes_late(host: Host, ranks: int, library: Path) -> None:
+    """One rank alone knows that its data is a device's, and others have begun without it."""
+    program = compile_c(host, ["late_device.c", "device_memory.c"], "late_device")
+    drivers = f"{stand_in('cuda')}:{host.environment.get('LD_LIBRARY_PATH', '')}"
+    result = launch(host, ranks, [program], True, ON | {"LD_LIBRARY_PATH": drivers})
+    assert result.code == 0 and result.out.count("right") == ranks, result.explain()
+    assert "shared" in shown_by(result)["bcast"], result.explain()

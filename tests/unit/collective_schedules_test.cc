@@ -1,11 +1,12 @@
 // Schedules of all operations, carried out by emulated ranks in any order, against plain loops.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <numeric>
 #include <string>
-#include <utility>
+#include <string_view>
 
 #include "unit/collective_world.h"
 
@@ -64,7 +65,9 @@ std::vector<std::byte> sum_of(int ranks, std::size_t call, std::size_t bytes) {
 /// Draws sizes; `out` is filled in place, since its calls name its tables.
 void make_case(Case& out, Operation operation, int ranks, std::size_t number,
                std::mt19937& random) {
-  const std::size_t bytes = random() % 5 == 0 ? 0 : random() % 40 * kElement;
+  std::size_t bytes = random() % 5 == 0 ? 0 : random() % 40 * kElement;
+  // Of operations on whole buffers some have so much that ranks divide the work.
+  const std::size_t whole = random() % 3 == 0 ? bytes + 2048 + random() % 64 * kElement : bytes;
   // Often the same, which then runs ahead.
   const int root =
       random() % 3 == 0 ? static_cast<int>(random() % static_cast<unsigned>(ranks)) : 0;
@@ -88,18 +91,21 @@ void make_case(Case& out, Operation operation, int ranks, std::size_t number,
     switch (operation) {
       case Operation::barrier: own.call.bytes = 0; break;
       case Operation::bcast:
+        own.call.bytes = bytes = whole;
         own.send = given_by(root, number, bytes);
         own.receive.resize(bytes);
         if (rank != root) expected = own.send;
         if (rank == root) expected.resize(bytes);
         break;
       case Operation::reduce:
+        own.call.bytes = bytes = whole;
         own.send = given_by(rank, number, bytes);
         own.receive.resize(bytes);
         expected.resize(bytes);
         if (rank == root) expected = sum_of(ranks, number, bytes);
         break;
       case Operation::allreduce:
+        own.call.bytes = bytes = whole;
         own.send = given_by(rank, number, bytes);
         own.receive.resize(bytes);
         expected = sum_of(ranks, number, bytes);
@@ -279,61 +285,126 @@ TEST(Schedules, SendABroadcastAndASumOnceForEachNode) {
   }
 }
 
-TEST(Schedules, LeaveABroadcastOnARegularShapeToTheLibrary) {
-  const Limits limits{kStage};
-  const Call call{.operation = Operation::bcast, .bytes = 8};
-  for (const auto& [nodes, is_ours] : {std::pair{in_blocks({2, 2}), false},
-                                       {in_blocks({2, 1}), true},
-                                       {dealt_round({2, 2}), true},
-                                       {in_blocks({1, 1}), false}}) {
-    const Choice choice = choose(Layout(nodes).shape_of(0), call, limits);
-    EXPECT_EQ(choice.algorithm == &nodes_bcast, is_ours);
-    EXPECT_EQ(choice.obstacle == nullptr, is_ours);
+/// What was begun is waited for: else its memory may be used anew too early.
+void expect_all_complete(const Schedule& schedule, std::string_view name) {
+  bool is_under_way = false;
+  for (const Step& step : schedule.steps) {
+    if (step.kind == Step::Kind::send || step.kind == Step::Kind::receive) is_under_way = true;
+    if (step.kind == Step::Kind::complete) is_under_way = false;
+    const bool reads = step.kind == Step::Kind::reduce || step.kind == Step::Kind::distribute;
+    EXPECT_FALSE(reads && is_under_way) << name;
+  }
+  EXPECT_FALSE(is_under_way) << name;
+}
+
+/// No step of a call with as many bytes as have room goes past the stage.
+void expect_inside(const Schedule& schedule, std::size_t stage, std::string_view name) {
+  for (const Step& step : schedule.steps) {
+    const auto count = static_cast<std::size_t>(step.count);
+    const bool moves = step.kind == Step::Kind::copy || step.kind == Step::Kind::reduce ||
+                       step.kind == Step::Kind::send || step.kind == Step::Kind::receive;
+    if (!moves || count == 0) continue;
+    const std::size_t from = step.from.offset + (count - 1) * step.from_distance + step.bytes;
+    const std::size_t to = step.to.offset + (count - 1) * step.to_distance + step.bytes;
+    EXPECT_TRUE(step.from.area != Area::stage || from <= stage) << name;
+    EXPECT_TRUE(step.to.area != Area::stage || to <= stage) << name;
   }
 }
 
-/// Numbers of which the order of adding shows.
-TEST(Schedules, AddInTheOrderOfRanksOnANodeAndThenOfNodes) {
-  const auto write = [](const void*, const std::byte* from, std::byte* into, std::size_t bytes) {
-    for (std::size_t i = 0; i < bytes; i += sizeof(double)) {
-      double a = 0;
-      double b = 0;
-      std::memcpy(&a, into + i, sizeof a);
-      std::memcpy(&b, from + i, sizeof b);
-      a += b;
-      std::memcpy(into + i, &a, sizeof a);
-    }
-  };
-  const auto value = [](int rank) { return 1.0 / (3.0 + rank * rank); };
-  for (const Nodes& nodes : {in_blocks({5}), dealt_round({3, 1, 2, 2})}) {
-    double expected = 0;
-    for (std::size_t node = 0; node < nodes.size(); ++node) {
-      double sum = value(nodes[node][0]);
-      for (std::size_t i = 1; i < nodes[node].size(); ++i) sum += value(nodes[node][i]);
-      expected = node == 0 ? sum : expected + sum;
-    }
-    std::mt19937 random(3);
-    World world(nodes, kStage);
-    std::vector<std::vector<RankCall>> calls;
-    for (int rank = 0; rank < world.layout().size(); ++rank) {
-      RankCall own;
-      own.call = {.operation = Operation::reduce_scatter_block, .bytes = 8, .element = 8};
-      own.call.blocks = {8, 8, {}, {}};
-      own.send.resize(8 * static_cast<std::size_t>(world.layout().size()));
-      for (std::size_t i = 0; i < own.send.size(); i += 8) {
-        const double given = value(rank);
-        std::memcpy(&own.send[i], &given, sizeof given);
+TEST(Schedules, CompleteWhatTheyBeginAndStayInsideTheStage) {
+  const Limits limits{kStage};
+  int checked = 0;
+  for (const Nodes& nodes : kShapes) {
+    const Layout layout(nodes);
+    for (const Algorithm* const algorithm : algorithms()) {
+      if (moves_parcels(algorithm->operation) || algorithm->largest == nullptr) continue;
+      Call call{.operation = algorithm->operation, .element = kElement};
+      call.bytes = std::max<std::size_t>(
+          algorithm->largest(layout.shape_of(0), limits) / kElement * kElement, kElement);
+      call.blocks = {call.bytes, call.bytes, {}, {}};
+      if (algorithm->obstacle(layout.shape_of(0), call, limits) != nullptr) continue;
+      for (int rank = 0; rank < layout.size(); ++rank) {
+        for (call.root = 0; call.root < layout.size(); ++call.root) {
+          Schedule schedule;
+          algorithm->plan(layout.shape_of(rank), call, limits, schedule);
+          expect_all_complete(schedule, algorithm->name);
+          expect_inside(schedule, limits.stage, algorithm->name);
+          ++checked;
+        }
       }
-      own.receive.resize(8);
-      calls.push_back({own});
     }
-    world.run(calls, nodes.size() == 1 ? &node_reduce_scatter_block : &nodes_reduce_scatter_block,
-              {write, nullptr}, random);
-    for (const auto& rank : calls) {
-      double result = 0;
-      std::memcpy(&result, rank[0].receive.data(), sizeof result);
-      EXPECT_EQ(result, expected);
+  }
+  EXPECT_GT(checked, 300);
+}
+
+/// Sums of doubles, of which the order of adding shows.
+void add_doubles(const void*, const std::byte* from, std::byte* into, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; i += sizeof(double)) {
+    double a = 0;
+    double b = 0;
+    std::memcpy(&a, into + i, sizeof a);
+    std::memcpy(&b, from + i, sizeof b);
+    a += b;
+    std::memcpy(into + i, &a, sizeof a);
+  }
+}
+
+double value_of(int rank) {
+  return 1.0 / (3.0 + rank * rank);
+}
+
+double sum_of_node(const std::vector<int>& ranks) {
+  double sum = value_of(ranks[0]);
+  for (std::size_t i = 1; i < ranks.size(); ++i) sum += value_of(ranks[i]);
+  return sum;
+}
+
+/// What a rank gets if all give their value `count` times.
+double sum_at(const Algorithm& algorithm, const Nodes& nodes, int rank, std::size_t count) {
+  std::mt19937 random(3);
+  World world(nodes, kStage);
+  std::vector<std::vector<RankCall>> calls;
+  for (int one = 0; one < world.layout().size(); ++one) {
+    RankCall own;
+    const std::size_t bytes = count * sizeof(double);
+    own.call = {.operation = algorithm.operation, .bytes = bytes, .element = sizeof(double)};
+    own.call.blocks = {bytes, bytes, {}, {}};
+    own.send.resize(bytes * static_cast<std::size_t>(world.layout().size()));
+    for (std::size_t i = 0; i < own.send.size(); i += sizeof(double)) {
+      const double given = value_of(one);
+      std::memcpy(&own.send[i], &given, sizeof given);
     }
+    own.receive.resize(bytes);
+    calls.push_back({own});
+  }
+  world.run(calls, &algorithm, {&add_doubles, nullptr}, random);
+  double result = 0;
+  std::memcpy(&result, calls[static_cast<std::size_t>(rank)][0].receive.data(), sizeof result);
+  return result;
+}
+
+TEST(Schedules, AddInTheOrderOfRanksOnANodeAndThenOfNodes) {
+  const Nodes one = in_blocks({5});
+  for (const std::size_t count : {std::size_t{1}, std::size_t{1000}}) {
+    for (const Algorithm* const algorithm :
+         {&node_reduce, &node_reduce_scatter_block, &node_allreduce_shared}) {
+      EXPECT_EQ(sum_at(*algorithm, one, 0, count), sum_of_node(one[0])) << algorithm->name;
+    }
+  }
+  const Nodes four = dealt_round({3, 1, 2, 2});
+  double expected = sum_of_node(four[0]);
+  for (std::size_t node = 1; node < four.size(); ++node) expected += sum_of_node(four[node]);
+  for (int rank = 0; rank < 8; ++rank) {
+    EXPECT_EQ(sum_at(nodes_reduce_scatter_block, four, rank, 1), expected);
+  }
+}
+
+TEST(Schedules, AddToEachNodeThoseBelowItTheLargestSubtreeFirst) {
+  const Nodes nodes = dealt_round({3, 1, 2, 2});
+  const auto sum = [&](std::size_t node) { return sum_of_node(nodes[node]); };
+  const double expected = sum(0) + (sum(2) + sum(3)) + sum(1);
+  for (const std::size_t count : {std::size_t{1}, std::size_t{1000}}) {
+    EXPECT_EQ(sum_at(nodes_reduce, nodes, 0, count), expected);
   }
 }
 

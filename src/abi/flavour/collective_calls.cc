@@ -76,16 +76,31 @@ const void* own_block(const Data& send, const Data& in_receive, MPI_Comm comm) {
   return Packed::to_send(own, collective_type(own.type), comm);
 }
 
+/// A reduction of `count` elements of each rank; `receive` is this rank's part of the result, at no
+/// address where it gets none.
+bool reduce_data(Request& request, const void* send, std::int64_t count, const Data& receive,
+                 const CollectiveType& type, MPI_Comm comm, int& code) {
+  const Data own{send == MPI_IN_PLACE ? receive.address : send, count, receive.type};
+  const void* const given = Packed::to_send(own, type, comm);
+  const auto bytes = static_cast<std::size_t>(receive.count * type.size);
+  Packed packed(receive, type, bytes);
+  if (!request.run(given, packed.memory(), code)) return false;
+  if (packed.is_copy() && code == MPI_SUCCESS) {
+    packed.unpack(0, bytes, const_cast<void*>(receive.address), receive.count, receive.type, comm);
+  }
+  return true;
+}
+
 }  // namespace
 
 bool barrier(MPI_Comm comm, int& code) {
   Request request(Operation::barrier, comm);
-  return attempted(request, [&] { return request.run(nullptr, nullptr, code); });
+  return attempted(request, code, [&] { return request.run(nullptr, nullptr, code); });
 }
 
 bool bcast(const Data& data, int root, MPI_Comm comm, int& code) {
   Request request(Operation::bcast, comm);
-  return attempted(request, [&] {
+  return attempted(request, code, [&] {
     const CollectiveType type = collective_type(data.type);
     if (type.size < 0) return request.pass(kUnknownType);
     if (!may_count(data.count, type.size)) return request.pass(kTooLarge);
@@ -107,7 +122,7 @@ bool bcast(const Data& data, int root, MPI_Comm comm, int& code) {
 
 bool reduce(const void* send, const Data& receive, MPI_Op op, int root, MPI_Comm comm, int& code) {
   Request request(Operation::reduce, comm);
-  return attempted(request, [&] {
+  return attempted(request, code, [&] {
     const CollectiveType type = collective_type(receive.type);
     if (!request.takes_reduction(op, type)) return false;
     if (!may_count(receive.count, type.size)) return request.pass(kTooLarge);
@@ -115,29 +130,29 @@ bool reduce(const void* send, const Data& receive, MPI_Op op, int root, MPI_Comm
     request.call.bytes = static_cast<std::size_t>(receive.count * type.size);
     request.call.root = root;
     request.set_operands(receive.type, op, type);
-    // Elsewhere than at the root nobody may look at the receive buffer.
-    const bool is_root = request.rank() == root;
-    return request.run(send == MPI_IN_PLACE ? receive.address : send,
-                       is_root ? const_cast<void*>(receive.address) : nullptr, code);
+    if (request.rank() == root) {
+      return reduce_data(request, send, receive.count, receive, type, comm, code);
+    }
+    // Nobody may look at the receive buffer.
+    return reduce_data(request, send, receive.count, {nullptr, 0, receive.type}, type, comm, code);
   });
 }
 
 bool allreduce(const void* send, const Data& receive, MPI_Op op, MPI_Comm comm, int& code) {
   Request request(Operation::allreduce, comm);
-  return attempted(request, [&] {
+  return attempted(request, code, [&] {
     const CollectiveType type = collective_type(receive.type);
     if (!request.takes_reduction(op, type)) return false;
     if (!may_count(receive.count, type.size)) return request.pass(kTooLarge);
     request.call.bytes = static_cast<std::size_t>(receive.count * type.size);
     request.set_operands(receive.type, op, type);
-    return request.run(send == MPI_IN_PLACE ? receive.address : send,
-                       const_cast<void*>(receive.address), code);
+    return reduce_data(request, send, receive.count, receive, type, comm, code);
   });
 }
 
 bool allgather(const Data& send, const Data& receive, MPI_Comm comm, int& code) {
   Request request(Operation::allgather, comm);
-  return attempted(request, [&] {
+  return attempted(request, code, [&] {
     const CollectiveType type = collective_type(receive.type);
     if (type.size < 0) return request.pass(kUnknownType);
     const std::int64_t ranks = request.size();
@@ -159,12 +174,12 @@ bool allgather(const Data& send, const Data& receive, MPI_Comm comm, int& code) 
 bool allgatherv(const Data& send, const Data& receive, Numbers counts, Numbers displacements,
                 MPI_Comm comm, int& code) {
   Request request(Operation::allgatherv, comm);
-  return attempted(request, [&] {
+  return attempted(request, code, [&] {
     const CollectiveType type = collective_type(receive.type);
     if (type.size < 0 || !counts || !displacements) return request.pass(kUnknownType);
-    // Data with gaps is brought to its places from blocks that follow each other.
+    // A copy is brought to its places from blocks that follow each other.
     const Numbers none(static_cast<const int*>(nullptr));
-    const Numbers& used = type.is_dense ? displacements : none;
+    const Numbers& used = has_to_be_packed(receive.address, type) ? none : displacements;
     if (!set_blocks(request, counts, used, type.size, type.extent)) return request.pass(kTooLarge);
     const auto place = [&](int rank) {
       return at(const_cast<void*>(receive.address), displacements[rank] * type.extent);
@@ -185,7 +200,7 @@ bool allgatherv(const Data& send, const Data& receive, Numbers counts, Numbers d
 
 bool alltoall(const Data& send, const Data& receive, MPI_Comm comm, int& code) {
   Request request(Operation::alltoall, comm);
-  return attempted(request, [&] {
+  return attempted(request, code, [&] {
     const CollectiveType type = collective_type(receive.type);
     if (type.size < 0) return request.pass(kUnknownType);
     const std::int64_t ranks = request.size();
@@ -208,7 +223,7 @@ bool alltoall(const Data& send, const Data& receive, MPI_Comm comm, int& code) {
 bool reduce_scatter(const void* send, const Data& receive, Numbers counts, MPI_Op op, MPI_Comm comm,
                     int& code) {
   Request request(Operation::reduce_scatter, comm);
-  return attempted(request, [&] {
+  return attempted(request, code, [&] {
     const CollectiveType type = collective_type(receive.type);
     if (!request.takes_reduction(op, type)) return false;
     const Numbers none(static_cast<const int*>(nullptr));
@@ -216,21 +231,21 @@ bool reduce_scatter(const void* send, const Data& receive, Numbers counts, MPI_O
       return request.pass(kTooLarge);
     }
     request.set_operands(receive.type, op, type);
-    return request.run(send == MPI_IN_PLACE ? receive.address : send,
-                       const_cast<void*>(receive.address), code);
+    const Data own{receive.address, counts[request.rank()], receive.type};
+    const auto all = static_cast<std::int64_t>(request.call.bytes) / type.size;
+    return reduce_data(request, send, all, own, type, comm, code);
   });
 }
 
 bool reduce_scatter_block(const void* send, const Data& receive, MPI_Op op, MPI_Comm comm,
                           int& code) {
   Request request(Operation::reduce_scatter_block, comm);
-  return attempted(request, [&] {
+  return attempted(request, code, [&] {
     const CollectiveType type = collective_type(receive.type);
     if (!request.takes_reduction(op, type)) return false;
     if (!set_blocks_alike(request, receive.count, type.size)) return request.pass(kTooLarge);
     request.set_operands(receive.type, op, type);
-    return request.run(send == MPI_IN_PLACE ? receive.address : send,
-                       const_cast<void*>(receive.address), code);
+    return reduce_data(request, send, receive.count * request.size(), receive, type, comm, code);
   });
 }
 

@@ -44,9 +44,7 @@ bool run(Request& request, const Side& send, const Side& receive, bool is_in_pla
     return request.pass("a count or a datatype is not known");
   }
   CallParcels parcels(send, receive, is_in_place, comm);
-  const void* const given = send.with == Side::kNobody ? nullptr : send.address;
-  const void* const taken = receive.with == Side::kNobody ? nullptr : receive.address;
-  return request.run(given, const_cast<void*>(taken), code, &parcels);
+  return request.run(nullptr, nullptr, code, &parcels);
 }
 
 /// Sets the root; passes where there is none.
@@ -94,7 +92,7 @@ bool set_block(Request& request, const Data& own) {
 bool exchange_parcels(Operation operation, const Blocks& send, const Blocks& receive, MPI_Comm comm,
                       int& code) {
   Request request(operation, comm);
-  return attempted(request, [&] {
+  return attempted(request, code, [&] {
     const bool has_types = operation == Operation::alltoallw;
     const bool stays = is_in_place(send.address);
     const Side from = side_of(receive, Side::kAll, has_types);
@@ -107,7 +105,7 @@ bool exchange_parcels(Operation operation, const Blocks& send, const Blocks& rec
 
 bool gather(const Data& send, const Data& receive, int root, MPI_Comm comm, int& code) {
   Request request(Operation::gather, comm);
-  return attempted(request, [&] {
+  return attempted(request, code, [&] {
     const bool stays = request.rank() == root && is_in_place(send.address);
     return set_root(request, root) && set_block(request, stays ? receive : send) &&
            gather_parcels(request, send, receive, comm, code);
@@ -116,14 +114,14 @@ bool gather(const Data& send, const Data& receive, int root, MPI_Comm comm, int&
 
 bool gatherv(const Data& send, const Blocks& receive, int root, MPI_Comm comm, int& code) {
   Request request(Operation::gatherv, comm);
-  return attempted(request, [&] {
+  return attempted(request, code, [&] {
     return set_root(request, root) && gather_parcels(request, send, receive, comm, code);
   });
 }
 
 bool scatter(const Data& send, const Data& receive, int root, MPI_Comm comm, int& code) {
   Request request(Operation::scatter, comm);
-  return attempted(request, [&] {
+  return attempted(request, code, [&] {
     const bool stays = request.rank() == root && is_in_place(receive.address);
     return set_root(request, root) && set_block(request, stays ? send : receive) &&
            scatter_parcels(request, send, receive, comm, code);
@@ -132,7 +130,7 @@ bool scatter(const Data& send, const Data& receive, int root, MPI_Comm comm, int
 
 bool scatterv(const Blocks& send, const Data& receive, int root, MPI_Comm comm, int& code) {
   Request request(Operation::scatterv, comm);
-  return attempted(request, [&] {
+  return attempted(request, code, [&] {
     return set_root(request, root) && scatter_parcels(request, send, receive, comm, code);
   });
 }

@@ -5,6 +5,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "abi/flavour/collective_request.h"
+
 namespace headrace::HEADRACE_FLAVOUR::collective_calls {
 namespace {
 
@@ -69,7 +71,7 @@ CallParcels::~CallParcels() {
 void CallParcels::pack(int rank, std::byte* to) {
   const CollectiveType facts = send_.facts_of(rank);
   const std::byte* const from = send_.address_of(rank);
-  if (facts.is_dense) {
+  if (!has_to_be_packed(from, facts)) {
     std::memcpy(to, from, send_.bytes_of(rank));
   } else {
     pack_all(from, send_.count_of(rank), facts, send_.type_of(rank), to, comm_);
@@ -79,7 +81,7 @@ void CallParcels::pack(int rank, std::byte* to) {
 void CallParcels::unpack(int rank, const std::byte* from) {
   auto* const to = const_cast<std::byte*>(receive_.address_of(rank));
   const std::size_t bytes = receive_.bytes_of(rank);
-  if (receive_.facts_of(rank).is_dense) {
+  if (!has_to_be_packed(to, receive_.facts_of(rank))) {
     std::memcpy(to, from, bytes);
     return;
   }

@@ -31,12 +31,6 @@ struct Copies {
   std::vector<std::byte> receive;
 };
 
-/// Where no driver is known by now, no address is one of a device's.
-bool are_on_device(const void* send, const void* receive) {
-  if (device::find(send != nullptr ? send : receive)) return true;
-  return device::is_driver_known() && receive != nullptr && device::find(receive).has_value();
-}
-
 }  // namespace
 
 unsigned switched_off() {
@@ -87,6 +81,16 @@ bool Request::pass(const char* reason) noexcept {
   return false;
 }
 
+bool Request::lack_memory(int& code) noexcept {
+  const bool is_on_one_node = ranks_->shape().node_count == 1;
+  pass("memory lacks");
+  // The root of a broadcast does not wait for anybody, and nodes know nothing of each other.
+  if (is_on_one_node && call.operation != collective::Operation::bcast) return false;
+  code = MPI_ERR_NO_MEM;
+  native.Comm_call_errhandler(communicator_->handle(), code);
+  return true;
+}
+
 bool Request::takes_reduction(MPI_Op op, const CollectiveType& type) {
   return may_reduce(op, type) || pass("the operation or the datatype is none of MPI's own");
 }
@@ -107,7 +111,6 @@ bool Request::run(const void* send, void* receive, int& code, collective::Parcel
   has_size_ = true;
   const collective::Ranks::Prepared& prepared = ranks_->prepare(call);
   if (prepared.algorithm == nullptr) return pass(prepared.obstacle);
-  if (are_on_device(send, receive)) return pass("the data is in a device's memory");
   note({.algorithm = prepared.algorithm, .use = prepared.use}, ranks_);
   collective::Ranks* const ranks = std::exchange(ranks_, nullptr);
   Error error;
@@ -137,9 +140,15 @@ bool Request::finish(collective::Ranks::Outcome outcome, const Error& error, int
   return true;
 }
 
+// Processes that have a device's driver when a communicator is prepared are left to the library. A
+// driver that comes later must not change who carries a call out: only this rank knows of it.
+bool has_to_be_packed(const void* address, const CollectiveType& facts) {
+  return !facts.is_dense || (address != nullptr && device::find(address).has_value());
+}
+
 const void* Packed::to_send(const Data& data, const CollectiveType& facts, MPI_Comm comm) {
   const std::int64_t bytes = data.count * facts.size;
-  if (facts.is_dense || bytes == 0) return data.address;
+  if (bytes == 0 || !has_to_be_packed(data.address, facts)) return data.address;
   std::byte* const copy = copy_memory(thread_value<Copies>().send, static_cast<std::size_t>(bytes));
   int position = 0;
   native.Pack(data.address, static_cast<int>(data.count), data.type, copy, static_cast<int>(bytes),
@@ -148,7 +157,8 @@ const void* Packed::to_send(const Data& data, const CollectiveType& facts, MPI_C
 }
 
 Packed::Packed(const Data& data, const CollectiveType& facts, std::size_t bytes)
-    : memory_(const_cast<void*>(data.address)), is_copy_(!facts.is_dense && bytes > 0) {
+    : memory_(const_cast<void*>(data.address)),
+      is_copy_(bytes > 0 && has_to_be_packed(data.address, facts)) {
   if (is_copy_) memory_ = copy_memory(thread_value<Copies>().receive, bytes);
 }
 

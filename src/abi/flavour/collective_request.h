@@ -32,6 +32,10 @@ class Request {
   /// of the node, and the user. Returns false.
   bool pass(const char* reason) noexcept;
 
+  /// Memory lacks on this rank alone. The call is passed if all others learn of that, else it
+  /// fails: they would wait for this rank for ever. Returns whether it has failed.
+  bool lack_memory(int& code) noexcept;
+
   /// Whether we carry out a reduction by this operation on elements of this type; else the call is
   /// passed.
   bool takes_reduction(MPI_Op op, const CollectiveType& type);
@@ -41,8 +45,8 @@ class Request {
   /// What is done; blocks, root and bytes must be set before run().
   collective::Call call;
 
-  /// Carries the call out, or passes. `send` and `receive` hold data without gaps; with `parcels`
-  /// they are but looked at for whether they are a device's.
+  /// Carries the call out, or passes. `send` and `receive` hold data without gaps, in the host's
+  /// memory; with `parcels` they are null.
   bool run(const void* send, void* receive, int& code, collective::Parcels* parcels = nullptr);
 
  private:
@@ -66,21 +70,26 @@ class Request {
                            std::size_t bytes);
 };
 
-/// The wrappers' functions end here: what memory lacks for is left to the library.
+/// The wrappers' functions end here.
 template <class Body>
-bool attempted(Request& request, Body body) {
+bool attempted(Request& request, int& code, Body body) {
   if (!request.is_open()) return false;
   try {
     return body();
   } catch (const std::bad_alloc&) {
-    return request.is_open() && request.pass("memory lacks");
+    return request.is_open() && request.lack_memory(code);
   }
 }
 
-/// Data of a call without gaps: where it lies, or a copy. Kept by the thread for its next call.
+/// Whether only the library can read and write data there as bytes that follow each other: it has
+/// gaps, or lies in the memory of a device.
+bool has_to_be_packed(const void* address, const CollectiveType& facts);
+
+/// Data of a call as bytes that follow each other in the host's memory: where it lies, or a copy.
+/// Kept by the thread for its next call.
 class Packed {
  public:
-  /// Copies what is to be sent where it has gaps. The type has `facts`.
+  /// Copies what is to be sent where it has to be packed. The type has `facts`.
   static const void* to_send(const Data& data, const CollectiveType& facts, MPI_Comm comm);
   /// Memory for what is received: that of the data, or of `bytes` beside it.
   Packed(const Data& data, const CollectiveType& facts, std::size_t bytes);

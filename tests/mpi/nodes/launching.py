@@ -48,7 +48,8 @@ def launch_on_nodes(
     else:
         hosts = cluster.host_file(by_node, "{name}:{ranks}")
         line = [*host.launcher, "-launcher", "ssh", "-launcher-exec", cluster.remote_shell]
-        line += ["-f", hosts, "-n", ranks]
+        # Intel's takes numbers of ranks from a machine file alone.
+        line += ["-machinefile" if host.family == "intel" else "-f", hosts, "-n", ranks]
         line += ["-ppn", str(by_node[0])] if len(set(by_node)) == 1 else []
     line = cluster.login_command([*line, "env", *words, *program])
     return run([*wrapper, *line], host.environment, timeout)
