@@ -37,9 +37,10 @@ void plan_on_node(const Shape& shape, const Call& call, const Limits&, Schedule&
   schedule.copy({Area::stage, sums}, {Area::receive, 0}, call.bytes);
 }
 
-/// What the ranks of a node give, its sums, those of the nodes below it, and all together.
+/// What the ranks of a node give, its sums, and those of the nodes below it. The root has most of
+/// these; another node has one less at least, and so room for what it sends on.
 std::size_t rows_between(const Shape& shape) {
-  return static_cast<std::size_t>(shape.largest_node + 2 + most_children(shape.node_count));
+  return static_cast<std::size_t>(shape.largest_node + 1 + most_children(shape.node_count));
 }
 
 const char* obstacle_between(const Shape& shape, const Call& call, const Limits& limits) {
