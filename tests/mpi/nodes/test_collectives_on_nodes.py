@@ -168,7 +168,8 @@ def test_a_driver_that_comes_late(name: str, clusters, library) -> None:
     assert "tree of nodes" in shown_by(result)["bcast"], result.explain()
 
 
-@pytest.mark.parametrize("size", [32768, 6_000_004])  # the second goes in parts
+# The second goes in parts.
+@pytest.mark.parametrize("size", [32768, pytest.param(6_000_004, marks=pytest.mark.deep)])
 @pytest.mark.parametrize("operation", ["bcast", "reduce"])
 @pytest.mark.parametrize("name", ["mpich", "openmpi", "intel"])
 def test_bytes_with_a_root(name: str, operation: str, size: int, clusters, library) -> None:
