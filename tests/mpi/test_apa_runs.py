@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from conftest import absent
 from hosts import AS_ROOT, REPOSITORY, Host, host_named
+from measuring import measuring
 from running import compile_program, work_directory
 from test_languages import FORTRAN, MACROS
 from test_recorder import report_of
@@ -75,7 +76,9 @@ def check_traced(job: Job, names: tuple[str, ...], way: str) -> None:
     document = tomllib.loads(file.read_text())
     hottest = document["functions"][0]
     assert (hottest["name"], hottest["trace"]) == (names[0], True)
-    assert hottest["share"] > 50 and hottest["way"] == way
+    assert hottest["way"] == way
+    with measuring():
+        assert hottest["share"] > 50  # where no rank waits for a core
     more = "".join(f'\n[[functions]]\nname = "{name}"\n' for name in names[1:])
     file.write_text(f'{file.read_text()}{more}\n[[functions]]\nname = "absent"\n')
     options = ["--prologues"] if way == "prologue" else []
