@@ -1,0 +1,180 @@
+"""Times of a library's algorithms -> which are taken: pure.
+
+A few launches of each algorithm tell what may win. That choice is then compared with the library's
+own in launches of its own: of many algorithms that are equally fast some look faster by chance, and
+do not do so again.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from math import floor
+
+from headrace.algorithms.knob import ALL_SIZES, Choice, Knob
+from headrace.algorithms.table import Section, lines_of
+from headrace.algorithms.variables import knob_of
+from headrace.bench.collectives.findings import LEAST_SHARE, Job, Setup
+from headrace.bench.collectives.library_times import AlgorithmCell, LibraryJob
+from headrace.bench.collectives.table import LEAST_GAIN
+from headrace.statistics import geometric_mean
+
+Medians = dict[str, dict[int, float]]  # algorithm -> bytes -> times as fast
+
+
+def candidates(
+    library: str, screened: Mapping[int, Sequence[AlgorithmCell]], ranks: int
+) -> list[Choice]:
+    """What may win on `ranks` ranks. screened: cells by numbers of ranks."""
+    found: list[Choice] = []
+    for operation in dict.fromkeys(cell.operation for cell in screened[ranks]):
+        knob = knob_of(library, operation)
+        if knob is None:
+            continue
+        medians = _medians(screened[ranks], operation)
+        if knob.sizes:
+            found += _by_size(operation, medians)
+        elif knob.communicators or _is_for_all(screened, ranks):
+            smaller = (
+                []
+                if knob.communicators
+                else [
+                    _medians(cells, operation)
+                    for number, cells in screened.items()
+                    if number < ranks
+                ]
+            )
+            found += _for_all_sizes(operation, medians, smaller)
+    return found
+
+
+def _is_for_all(screened: Mapping[int, Sequence[AlgorithmCell]], ranks: int) -> bool:
+    """Whether communicators of all sizes that such a job can have were measured: a choice that is
+    not for one size counts for all."""
+    return set(range(2, ranks + 1)) <= set(screened)
+
+
+def _medians(cells: Iterable[AlgorithmCell], operation: str) -> Medians:
+    found: Medians = {}
+    for cell in cells:
+        if cell.operation == operation and cell.algorithm:
+            gain = 0.0 if cell.wrong else cell.gain.median
+            found.setdefault(cell.algorithm, {})[cell.bytes] = gain
+    return found
+
+
+def _by_size(operation: str, medians: Medians) -> list[Choice]:
+    """The best of each size; neighbouring sizes with the same best one are a range."""
+    best: dict[int, tuple[float, str]] = {}
+    for algorithm, gains in medians.items():
+        for size, gain in gains.items():
+            best[size] = max(best.get(size, (0.0, "")), (gain, algorithm))
+    return joined(
+        operation,
+        {size: (name, gain) for size, (gain, name) in best.items() if gain >= LEAST_GAIN},
+        best,
+    )
+
+
+def joined(
+    operation: str, taken: Mapping[int, tuple[str, float]], measured: Iterable[int]
+) -> list[Choice]:
+    """Ranges of neighbouring sizes, of all that were measured, that take the same algorithm, with
+    the least gain. Nothing is taken beyond a size that was measured, but below the smallest."""
+    found: list[Choice] = []
+    is_open = False
+    for number, size in enumerate(sorted(measured)):
+        if size not in taken:
+            is_open = False
+            continue
+        algorithm, gain = taken[size]
+        if is_open and found[-1].algorithm == algorithm:
+            before = found.pop()
+            least, gain = before.least, min(before.gain, gain)
+        else:
+            least = min(1, size) if number == 0 else size
+        found.append(Choice(operation, algorithm, least, size, gain))
+        is_open = True
+    return found
+
+
+def _for_all_sizes(operation: str, medians: Medians, smaller: Sequence[Medians]) -> list[Choice]:
+    """The algorithm that wins somewhere and loses nowhere, and the most on the whole."""
+    best: tuple[float, str, float] = (0.0, "", 0.0)
+    for algorithm, gains in medians.items():
+        all_gains = [
+            *gains.values(),
+            *(g for one in smaller for g in one.get(algorithm, {0: 0.0}).values()),
+        ]
+        if max(gains.values()) < LEAST_GAIN or min(all_gains) < LEAST_SHARE:
+            continue
+        best = max(best, (geometric_mean(list(gains.values())), algorithm, max(gains.values())))
+    return [Choice(operation, best[1], *ALL_SIZES, best[2])] if best[1] else []
+
+
+def confirmed(library: str, cells: Sequence[AlgorithmCell]) -> list[Choice]:
+    """What of the candidates surely wins: at each size where the library has a choice for it, else
+    somewhere, and surely loses nowhere. The gain is the lower end of the interval, the least of a
+    range; of a choice for all sizes the greatest."""
+    found: list[Choice] = []
+    for operation in dict.fromkeys(cell.operation for cell in cells if cell.algorithm):
+        knob = knob_of(library, operation)
+        if knob is not None:
+            found += _confirmed(knob, [cell for cell in cells if cell.operation == operation])
+    return found
+
+
+def _confirmed(knob: Knob, cells: Sequence[AlgorithmCell]) -> list[Choice]:
+    wins = {cell.bytes: (cell.algorithm, _down(sure_gain(cell))) for cell in cells if is_won(cell)}
+    if knob.sizes:
+        return joined(knob.operation, wins, [cell.bytes for cell in cells])
+    loses = any(cell.wrong or cell.is_lost for cell in cells)
+    if loses or not wins:
+        return []
+    algorithm, gain = max(wins.values(), key=lambda one: one[1])
+    return [Choice(knob.operation, algorithm, *ALL_SIZES, gain)]
+
+
+def is_won(cell: AlgorithmCell) -> bool:
+    return bool(cell.algorithm) and not cell.wrong and sure_gain(cell) > LEAST_GAIN
+
+
+def sure_gain(cell: AlgorithmCell) -> float:
+    """How many times as fast it surely is; 0 if there were too few launches."""
+    return cell.gain.low if cell.gain.is_confident else 0.0
+
+
+def _down(gain: float) -> float:
+    return floor(gain * 100) / 100
+
+
+def taken(job: LibraryJob) -> list[Choice]:
+    """What is taken of a job's candidates."""
+    return confirmed(job.library, job.confirmed)
+
+
+def algorithm_at(choices: Iterable[Choice], operation: str, size: int) -> str:
+    """By what an operation goes at a size; "" where it is the library's own choice."""
+    for one in choices:
+        if one.operation == operation and (one.is_for_all_sizes or one.least <= size <= one.most):
+            return one.algorithm
+    return ""
+
+
+def table_lines(jobs: Iterable[LibraryJob]) -> list[str]:
+    """The sections of a table: by library and number of ranks."""
+    lines: list[str] = []
+    for job in jobs:
+        section = lines_of(job.library, job.ranks, Section(job.version, tuple(taken(job))))
+        if section and not lines:
+            lines += [
+                "",
+                "# The library's own algorithms, by numbers of ranks: `headrace run` sets them.",
+            ]
+        lines += ["", *section] if section else []
+    return lines
+
+
+def headrace_jobs(jobs: Iterable[LibraryJob]) -> list[Job]:
+    """Headrace against the library with what was taken, as jobs of their own: Headrace is to carry
+    out only what it does faster with and without."""
+    names = [field.name for field in fields(Setup)]
+    return [Job(**{name: getattr(job, name) for name in names}, cells=job.headrace) for job in jobs]
