@@ -151,7 +151,7 @@ def lines_of(library: str, ranks: int, section: Section) -> list[str]:
     """The section as TOML; nothing without choices."""
     texts: dict[str, list[str]] = {}
     for one in section.choices:
-        gain = floor(one.gain * 100) / 100
+        gain = floor(one.gain * 100 + 1e-6) / 100  # 2.53 is below 2.53
         text = f"{one.algorithm} {one.least}-{one.most} {gain:g}"
         texts.setdefault(one.operation, []).append(text)
     if not texts:

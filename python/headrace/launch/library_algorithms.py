@@ -15,6 +15,7 @@ from headrace.launch.cache import folder_for_files, write
 from headrace.launch.line_facts import assigning_words, kind_of_line, size_of_line
 from headrace.launchers.detection import version_text
 from headrace.launchers.families import HYDRA, OPENMPI, Family
+from headrace.launchers.job_size import JobSize
 from headrace.launchers.line import read_contexts
 from headrace.mpi.installed import Mpi, from_library, version_in
 from headrace.mpi.program import examine
@@ -23,6 +24,11 @@ from headrace.settings.resolver import Resolution
 SWITCH, TABLE, ORDER = "HEADRACE_COLL_LIBRARY", "HEADRACE_COLL_TABLE", "HEADRACE_COLL_ORDER"
 # Tells the ranks, and so the record, what was set.
 TOLD = "HEADRACE_COLL_LIBRARY_SET"
+# Variables that name nodes, which job sizes do not know.
+HOST_FILES = (
+    *("I_MPI_HYDRA_HOST_FILE", "I_MPI_HYDRA_HOSTS", "I_MPI_HYDRA_MACHINE_FILE"),
+    *("OMPI_MCA_orte_default_hostfile", "OMPI_MCA_hostfile", "PRTE_MCA_prte_default_hostfile"),
+)
 MOST_CONFIGURATION = 1 << 20  # bytes
 
 
@@ -50,9 +56,8 @@ def tuned_line(
     if option:
         return _left(table, f"{option} on the launcher's line may set them")
     size = size_of_line(line, family, environ)
-    is_local = not size.hosts and family in (HYDRA, OPENMPI) and not machine.in_batch_job(environ)
     kind, version, prefix = _library_of_line(line, launcher, family, environ)
-    job = Job(kind, version, size.ranks, is_local or len(size.hosts) == 1)
+    job = Job(kind, version, size.ranks, _is_on_one_node(size, family, environ))
     words = assigning_words(line, family)
     return _tuned(table, job, prefix, words, settings, environ)
 
@@ -123,6 +128,14 @@ def _notes(decided: Decided, made: Set, job: Job, settings: Resolution) -> tuple
         why = f"'{place.text}' has it of {job.ranks} ranks on one node, {job.library} {job.version}"
         notes.append(f"{name}={value}: {why}")
     return tuple(notes)
+
+
+def _is_on_one_node(size: JobSize, family: Family, environ: Mapping[str, str]) -> bool:
+    """Whether it surely is."""
+    if size.hosts:
+        return len(size.hosts) == 1
+    may_be_elsewhere = machine.in_batch_job(environ) or any(map(environ.get, HOST_FILES))
+    return family in (HYDRA, OPENMPI) and not may_be_elsewhere
 
 
 def _options(line: Sequence[str], family: Family) -> list[str]:

@@ -7,7 +7,6 @@ do not do so again.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from math import floor
 
 from headrace.algorithms.knob import ALL_SIZES, Choice, Knob
 from headrace.algorithms.table import Section, lines_of
@@ -123,7 +122,7 @@ def confirmed(library: str, cells: Sequence[AlgorithmCell]) -> list[Choice]:
 
 
 def _confirmed(knob: Knob, cells: Sequence[AlgorithmCell]) -> list[Choice]:
-    wins = {cell.bytes: (cell.algorithm, _down(sure_gain(cell))) for cell in cells if is_won(cell)}
+    wins = {cell.bytes: (cell.algorithm, sure_gain(cell)) for cell in cells if is_won(cell)}
     if knob.sizes:
         return joined(knob.operation, wins, [cell.bytes for cell in cells])
     loses = any(cell.wrong or cell.is_lost for cell in cells)
@@ -140,10 +139,6 @@ def is_won(cell: AlgorithmCell) -> bool:
 def sure_gain(cell: AlgorithmCell) -> float:
     """How many times as fast it surely is; 0 if there were too few launches."""
     return cell.gain.low if cell.gain.is_confident else 0.0
-
-
-def _down(gain: float) -> float:
-    return floor(gain * 100) / 100
 
 
 def taken(job: LibraryJob) -> list[Choice]:

@@ -45,7 +45,7 @@ def turns(count: int, round_number: int) -> list[int]:
 
 class LibrarySession:
     """One MPI with one number of ranks. flags: sizes, as the program takes them. folder: an empty
-    directory, which others clean up. Raises HeadraceError if the user sets algorithms."""
+    directory, which others clean up."""
 
     def __init__(
         self,
@@ -64,7 +64,6 @@ class LibrarySession:
         self._tell = tell
         self._document: dict[str, Any] = {}
         self.library = LIBRARIES[host.name]
-        _refuse_own(self.library, environ)
 
     def screen(self, seconds: float) -> list[AlgorithmCell]:
         """All algorithms, a few launches each, in `seconds` at most but one launch at least. What
@@ -218,9 +217,10 @@ def _paired(
     return cells
 
 
-def _refuse_own(library: str, environ: Mapping[str, str]) -> None:
+def require_own_choice(host: Host, environ: Mapping[str, str]) -> None:
     """Raises the error for algorithms that the environment sets: they would be taken for the
     library's own choice."""
+    library = LIBRARIES[host.name]
     of = library_named(library)
     names = said(of, environ, (), {})
     knobs = (knob for knob in KNOBS if knob.library == library)

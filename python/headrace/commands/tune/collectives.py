@@ -12,7 +12,7 @@ from headrace import machine
 from headrace.bench import report
 from headrace.bench.collectives import library_choice, library_output, library_times, output, table
 from headrace.bench.collectives.findings import Job, read_jobs
-from headrace.bench.collectives.library_running import measure_library
+from headrace.bench.collectives.library_running import measure_library, require_own_choice
 from headrace.bench.collectives.library_times import LibraryJob
 from headrace.bench.collectives.running import measure
 from headrace.bench.runner import Host, find_wanted
@@ -104,6 +104,8 @@ def collectives(
         ]
     else:
         hosts = find_wanted(wanted, os.environ, say)
+        for host in hosts if library else ():
+            require_own_choice(host, os.environ)
         jobs = _measured(hosts, ranks, most, batches)
         seconds = minutes * SECONDS if library else 0.0
         found = _measured_library(hosts, ranks, most, seconds) if library else []

@@ -1,0 +1,267 @@
+"""`headrace tune collectives --library`: from times of a library's algorithms to what is taken."""
+
+import json
+import random
+import tomllib
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from bench_support import bench_command
+
+from headrace.algorithms.knob import Choice
+from headrace.algorithms.table import table_of
+from headrace.bench.collectives.findings import Cell
+from headrace.bench.collectives.library_choice import (
+    candidates,
+    confirmed,
+    headrace_jobs,
+    table_lines,
+    taken,
+)
+from headrace.bench.collectives.library_output import page, summary
+from headrace.bench.collectives.library_running import turns
+from headrace.bench.collectives.library_times import AlgorithmCell, LibraryJob, to_document
+from headrace.bench.collectives.table import to_toml
+
+SIZES = (8, 64, 512, 4096)
+ROUNDS = 8
+
+
+def cell(
+    operation: str,
+    size: int,
+    algorithm: str,
+    factor: float,
+    rounds: int = ROUNDS,
+    wrong: int = 0,
+    spread: float = 0.01,
+) -> AlgorithmCell:
+    """The algorithm is `factor` times as fast, give or take `spread`."""
+    own = [1e-6 * (1 + i / 10) for i in range(rounds)]
+    factors = [factor * (1 + spread * (2 * i / (rounds - 1) - 1)) for i in range(rounds)]
+    chosen = [one / by for one, by in zip(own, factors, strict=True)]
+    return AlgorithmCell(operation, size, algorithm, wrong, own, chosen)
+
+
+def cells(
+    operation: str, algorithm: str, *factors: float, rounds: int = ROUNDS
+) -> list[AlgorithmCell]:
+    """One of each of SIZES."""
+    return [
+        cell(operation, size, algorithm, factor, rounds)
+        for size, factor in zip(SIZES, factors, strict=True)
+    ]
+
+
+def shown(choices: list[Choice]) -> list[tuple[str, int, int]]:
+    return [(one.algorithm, one.least, one.most) for one in choices]
+
+
+# Candidates, by a few launches.
+
+
+def test_by_size_the_best_algorithm_is_a_candidate() -> None:
+    screened = [
+        *cells("bcast", "preset_1", 1.5, 1.2, 1.01, 2.0, rounds=3),
+        *cells("bcast", "preset_2", 1.1, 1.1, 1.02, 2.5, rounds=3),
+        *cells("bcast", "preset_3", 0.5, 0.5, 0.50, 0.5, rounds=3),
+    ]
+    found = candidates("intel", {2: screened}, 2)
+    assert shown(found) == [("preset_1", 1, 64), ("preset_2", 4096, 4096)]
+
+
+def test_what_is_wrong_is_no_candidate() -> None:
+    screened = [cell("bcast", 8, "preset_1", 3.0, 3, wrong=1), cell("bcast", 8, "preset_2", 1.2, 3)]
+    assert shown(candidates("intel", {2: screened}, 2)) == [("preset_2", 1, 8)]
+
+
+def test_for_all_sizes_it_may_lose_nowhere() -> None:
+    screened = [
+        *cells("allgather", "ring", 3.0, 3.0, 3.0, 0.9, rounds=3),
+        *cells("allgather", "brucks", 1.2, 1.0, 1.0, 0.98, rounds=3),
+        *cells("allgather", "k_brucks", 1.3, 1.1, 1.0, 1.0, rounds=3),
+        *cells("allgather", "recexch_doubling", 1.0, 1.0, 1.0, 1.0, rounds=3),
+    ]
+    assert shown(candidates("mpich", {2: screened}, 2)) == [("k_brucks", 0, 0)]
+
+
+def test_a_choice_for_all_communicators_needs_all_their_sizes() -> None:
+    """MPICH's counts for communicators of 2 and 3 of a job's 4 ranks, too."""
+    good = cells("allgather", "ring", 1.5, 1.5, 1.5, 1.5, rounds=3)
+    bad = cells("allgather", "ring", 1.5, 1.5, 1.5, 0.9, rounds=3)
+    assert shown(candidates("mpich", {2: good, 3: good, 4: good}, 4)) == [("ring", 0, 0)]
+    assert shown(candidates("mpich", {2: bad, 3: good}, 3)) == []
+    assert shown(candidates("mpich", {2: good, 4: good}, 4)) == []
+    assert shown(candidates("mpich", {2: good, 4: bad}, 2)) == [("ring", 0, 0)]
+    # Intel MPI can tell communicators apart.
+    by_ranks = {4: cells("gatherv", "preset_2", 1.5, 1.5, 1.5, 1.5, rounds=3)}
+    assert shown(candidates("intel", by_ranks, 4)) == [("preset_2", 0, 0)]
+
+
+# What is confirmed.
+
+
+def test_only_what_surely_wins_is_taken() -> None:
+    found = confirmed(
+        "intel",
+        [
+            cell("bcast", 8, "preset_1", 1.5),
+            cell("bcast", 64, "preset_1", 1.2),
+            cell("bcast", 512, "", 5.0),  # the library's own choice both ways
+            cell("bcast", 4096, "preset_1", 1.5),
+            cell("allreduce", 8, "preset_4", 1.5, spread=0.6),  # its interval holds 1
+            cell("allreduce", 64, "preset_4", 1.5, rounds=5),  # too few launches
+            cell("allreduce", 512, "preset_4", 1.035),  # its lower end is below 1.03
+            cell("allreduce", 4096, "preset_4", 1.5, wrong=1),
+        ],
+    )
+    assert shown(found) == [("preset_1", 1, 64), ("preset_1", 4096, 4096)]
+    assert 1.18 < found[0].gain < 1.2
+
+
+def test_neighbours_with_other_algorithms_are_ranges_of_their_own() -> None:
+    found = confirmed(
+        "intel",
+        [
+            cell("bcast", 8, "preset_1", 1.5),
+            cell("bcast", 64, "preset_2", 1.4),
+            cell("bcast", 512, "preset_2", 1.3),
+        ],
+    )
+    assert shown(found) == [("preset_1", 1, 8), ("preset_2", 64, 512)]
+
+
+@pytest.mark.parametrize(
+    ("factors", "is_taken"),
+    [
+        ((1.2, 1.0, 1.0, 1.0), True),
+        ((1.2, 1.0, 1.0, 0.98), True),
+        ((1.2, 1.0, 1.0, 0.94), False),
+        ((1.02, 1.0, 1.0, 1.0), False),
+    ],
+)
+def test_one_choice_for_all_sizes_wins_somewhere_and_loses_nowhere(
+    factors: tuple[float, ...], is_taken: bool
+) -> None:
+    found = confirmed("mpich", cells("allgather", "ring", *factors))
+    assert shown(found) == ([("ring", 0, 0)] if is_taken else [])
+
+
+def test_no_algorithm_is_taken_where_none_is_faster() -> None:
+    """Equal algorithms in noise: candidates by chance, of which next to none is confirmed."""
+    chance = random.Random(11)
+
+    def noisy(size: int, algorithm: str, rounds: int) -> AlgorithmCell:
+        own, chosen = ([chance.lognormvariate(0, 0.2) for _ in range(rounds)] for _ in range(2))
+        return AlgorithmCell("bcast", size, algorithm, 0, own, chosen)
+
+    proposed = kept = 0
+    for _ in range(100):
+        names = [f"preset_{i}" for i in range(1, 23)]
+        screened = [noisy(size, name, 3) for name in names for size in SIZES]
+        found = candidates("intel", {2: screened}, 2)
+        at = {
+            size: one.algorithm for one in found for size in SIZES if one.least <= size <= one.most
+        }
+        again = [noisy(size, at.get(size, ""), ROUNDS) for size in SIZES]
+        proposed += len(at)
+        kept += sum(
+            one.most >= size >= one.least for one in confirmed("intel", again) for size in SIZES
+        )
+    assert proposed > 300
+    assert kept <= 0.03 * proposed
+
+
+# Turns.
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 8])
+def test_either_of_two_comes_first_equally_often(count: int) -> None:
+    orders = [turns(count, number) for number in range(4 * count)]
+    assert all(sorted(order) == list(range(count)) for order in orders)
+    for one, other in combinations(range(count), 2):
+        first = sum(order.index(one) < order.index(other) for order in orders)
+        assert first == len(orders) / 2
+    places = Counter(place for order in orders for place in enumerate(order))
+    assert set(places.values()) == {4}
+
+
+# Tables and pages.
+
+
+def job(confirmed_cells: list[AlgorithmCell], kind: str = "intel", ranks: int = 2) -> LibraryJob:
+    plain = [1e-6 * (1 + i / 10) for i in range(12)]
+    ours = [Cell("bcast", 8, 10, 0, plain, [one / 2 for one in plain], "flags")]
+    setup = ("An MPI 1.2", kind, ranks, 1, "defaults", "2026-11-29", "1.2.3")
+    return LibraryJob(*setup, [], confirmed_cells, ours)
+
+
+def test_the_table_has_what_is_taken() -> None:
+    won = job([cell("bcast", 8, "preset_1", 1.5), cell("bcast", 64, "", 1.0)])
+    lost = job([cell("bcast", 8, "preset_1", 0.9)], ranks=4)
+    jobs = [won, lost]
+    text = to_toml(headrace_jobs(jobs), "here", table_lines(jobs))
+    found = table_of(tomllib.loads(text))
+    assert found.problems == () and set(found.sections) == {("intel", 2)}
+    section = found.sections["intel", 2]
+    assert section.version == "1.2.3" and shown(list(section.choices)) == [("preset_1", 1, 8)]
+    # Headrace is carried out where it is faster than that, too.
+    assert tomllib.loads(text)["intel"]["one"]["bcast"] == "1-8 2"
+
+
+def test_a_table_without_algorithms_has_no_section() -> None:
+    assert table_lines([job([cell("bcast", 8, "preset_1", 0.9)])]) == []
+
+
+def test_the_page_has_losses_first_and_says_what_is_chance() -> None:
+    one = job(
+        [
+            cell("bcast", 8, "preset_1", 1.5),
+            cell("bcast", 64, "preset_1", 0.9),
+            cell("bcast", 512, "", 1.2),
+            cell("bcast", 4096, "", 1.0),
+        ]
+    )
+    text = page([one])
+    assert text.index("LOST") < text.index("| yes |")
+    first, second = summary([one])
+    assert (
+        "Of 2 cells with a candidate 1 surely gain" in first and "in 1 of these Headrace" in first
+    )
+    assert "Of 2 cells without a candidate" in second and "1 seem to differ" in second
+
+
+def test_wrong_results_are_told_and_not_taken(tmp_path: Path) -> None:
+    times, table = tmp_path / "times.json", tmp_path / "table.toml"
+    times.write_text(to_document([job([cell("bcast", 8, "preset_1", 2.0, wrong=3)])]))
+    done = bench_command(tmp_path)("tune", "collectives", "--from", times, table)
+    assert done.returncode == 1 and "WRONG" in done.stdout + done.stderr
+    assert not table_of(tomllib.loads(table.read_text())).sections
+
+
+def test_takes_earlier_times_of_both_kinds(tmp_path: Path) -> None:
+    times, table, again = (tmp_path / name for name in ("times.json", "table.toml", "again.json"))
+    one = job([cell("bcast", 8, "preset_1", 2.0)])
+    times.write_text(to_document([one]))
+    flags = ("--from", times, "--json", again, table)
+    done = bench_command(tmp_path)("tune", "collectives", *flags)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(again.read_text()) == json.loads(times.read_text())
+    found = table_of(tomllib.loads(table.read_text()))
+    assert found.sections["intel", 2].choices == tuple(
+        Choice("bcast", "preset_1", 1, 8, one_gain)
+        for one_gain in [found.sections["intel", 2].choices[0].gain]
+    )
+    assert taken(one)[0].algorithm == "preset_1"
+
+
+def test_an_algorithm_of_the_users_is_not_taken_for_the_librarys(tmp_path: Path) -> None:
+    command = bench_command(tmp_path)
+    flags = ("--library", "--minutes", "0.1", "--most", "8", "--mpi", "mpich")
+    own = {"MPIR_CVAR_BCAST_INTRA_ALGORITHM": "binomial"}
+    done = command("tune", "collectives", *flags, tmp_path / "table.toml", **own)
+    assert (
+        done.returncode != 0 and "MPIR_CVAR_BCAST_INTRA_ALGORITHM in the environment" in done.stderr
+    )
