@@ -10,10 +10,10 @@ from cli_support import ROOT
 
 from headrace.algorithms.decision import Decided, Job, decide
 from headrace.algorithms.generated.table import KNOBS, LIBRARIES
-from headrace.algorithms.knob import Choice
+from headrace.algorithms.knob import MOST_BYTES, Choice
 from headrace.algorithms.standing import hidden, said
 from headrace.algorithms.table import Section, Table, lines_of, read_table, table_of
-from headrace.algorithms.variables import library_named, setting
+from headrace.algorithms.variables import knob_of, library_named, setting
 
 FOLDER = Path("/somewhere")
 NAMES = [one.name for one in LIBRARIES]
@@ -37,27 +37,30 @@ def test_mpich_has_one_algorithm_and_none_of_the_device() -> None:
     }
 
 
-def intel_preset(text: str, size: int, ranks: int) -> str:
-    """What Intel MPI takes of a variable, as its reference has the grammar; "" its own choice."""
+def intel_preset(text: str, size: int) -> str:
+    """What Intel MPI takes of a variable, as its reference has the grammar; "" where it says
+    nothing."""
     for part in text.split(";"):
-        found = re.fullmatch(r"(\d+):(\d+)-(\d+)@(\d+)-(\d+)", part)
+        found = re.fullmatch(r"(\d+)(?::(\d+)-(\d+))?", part)
         assert found, text
-        preset, *bounds = found.groups()
-        least, most, fewest, all_ranks = map(int, bounds)
-        if least <= size <= most and fewest <= ranks <= all_ranks:
+        preset, least, most = found.groups()
+        if least is None or int(least) <= size <= int(most):
             return preset
     return ""
 
 
-def test_intel_has_ranges_of_bytes_and_one_number_of_ranks() -> None:
-    chosen = [choice("bcast", "preset_3", 1, 8), choice("bcast", "preset_12", 64, 4096)]
-    found = variables("intel", *chosen, choice("gatherv", "preset_2"), ranks=4)
-    assert set(found) == {"I_MPI_ADJUST_BCAST", "I_MPI_ADJUST_GATHERV"}
-    text = found["I_MPI_ADJUST_BCAST"]
-    for size, preset in {0: "", 1: "3", 8: "3", 9: "", 64: "12", 4096: "12", 4097: ""}.items():
-        assert intel_preset(text, size, 4) == preset
-        assert intel_preset(text, size, 3) == intel_preset(text, size, 5) == ""
-    assert intel_preset(found["I_MPI_ADJUST_GATHERV"], 1 << 30, 4) == "2"
+def test_intel_has_ranges_of_bytes_that_cover_all_sizes() -> None:
+    bounds = [("preset_3", 0, 8), ("preset_12", 9, 4096), ("preset_1", 4097, MOST_BYTES)]
+    for operation, of in {"bcast": 1, "reduce_scatter": 4}.items():
+        names = list(knob_of("intel", operation).algorithms)
+        chosen = [choice(operation, names[i], *one[1:]) for i, one in enumerate(bounds)]
+        (text,) = variables("intel", *chosen, ranks=4).values()
+        for size, preset in {0: "1", 8: "1", 9: "2", 4096: "2", 4097: "3", 1 << 28: "3"}.items():
+            assert intel_preset(text, size * of) == preset
+        assert all(intel_preset(text, size) for size in range(40_000))
+    assert variables("intel", choice("gatherv", "preset_2")) == {
+        "I_MPI_ADJUST_GATHERV": f"2:0-{MOST_BYTES}"
+    }
 
 
 def openmpi_rule(text: str, operation: int, ranks: int, size: int) -> int:
@@ -105,9 +108,11 @@ def test_openmpi_has_rules_for_one_number_of_ranks(ranks: int) -> None:
     bcast = {0: 0, 1: 7, 8: 7, 9: 2, 512: 2, 513: 0, 4095: 0, 4096: 2, 8192: 2, 8193: 0}
     for size, algorithm in bcast.items():
         assert openmpi_rule(text, 7, ranks, size) == algorithm
-    # Its bytes are of all ranks.
-    for size, algorithm in {64: 0, 64 * ranks: 4, 64 * ranks + 1: 0}.items():
-        assert openmpi_rule(text, 12, ranks, size) == (algorithm if size >= 64 * ranks else 0)
+    # Its bytes are of all ranks, and so a block is an average one.
+    for size in (0, 64, 64 * ranks - 1, 65 * ranks):
+        assert openmpi_rule(text, 12, ranks, size) == 0
+    for size in (64 * ranks, 65 * ranks - 1):
+        assert openmpi_rule(text, 12, ranks, size) == 4
     assert openmpi_rule(text, 6, ranks, 0) == 6
     for others in (1, ranks - 1, ranks + 1, 1000):
         for operation in (6, 7, 12):
@@ -165,7 +170,10 @@ version = "5.0.2"
 allgather = "ring 0-0 1.2"
 [intel.one.library.4]
 version = "2021.18"
-bcast = "preset_3 1-512 1.5, preset_8 4096-65536 1.2"
+bcast = "preset_3 0-511 1.5, preset_8 512-2147483647 0.99"
+[openmpi.one.library.2]
+version = "5.0.11"
+bcast = "chain 1-512 1.5, knomial 4096-65536 1.2"
 """
 
 
@@ -177,9 +185,13 @@ def test_a_table_has_sections_by_library_and_ranks() -> None:
         ("intel", 4): Section(
             "2021.18",
             (
-                Choice("bcast", "preset_3", 1, 512, 1.5),
-                Choice("bcast", "preset_8", 4096, 65536, 1.2),
+                Choice("bcast", "preset_3", 0, 511, 1.5),
+                Choice("bcast", "preset_8", 512, MOST_BYTES, 0.99),
             ),
+        ),
+        ("openmpi", 2): Section(
+            "5.0.11",
+            (Choice("bcast", "chain", 1, 512, 1.5), Choice("bcast", "knomial", 4096, 65536, 1.2)),
         ),
     }
 
@@ -195,6 +207,8 @@ def test_what_is_written_is_read() -> None:
                 choices.append(Choice(knob.operation, chance.choice(names), 0, 0, 1.25))
                 continue
             bounds = sorted(chance.sample(range(1, 10_000), 6))
+            if knob.covers:
+                bounds = [0, 99, 100, 5000, 5001, MOST_BYTES]
             choices += [
                 Choice(
                     knob.operation,
@@ -227,8 +241,15 @@ def test_what_is_written_is_read() -> None:
         ('[mpich.one.library.2]\nversion = "1"\nbcast = "binomial"', "no algorithm with bytes"),
         ('[mpich.one.library.2]\nversion = "1"\nbcast = ""', "no algorithm with bytes"),
         ('[mpich.one.library.2]\nversion = "1"\nbcast = 3', "no algorithm with bytes"),
-        ('[intel.one.library.2]\nversion = "1"\nbcast = "preset_1 8-1 1.2"', "empty range"),
-        ('[intel.one.library.2]\nversion = "1"\nbcast = "preset_1 1-8 1"', "gains nothing"),
+        ('[openmpi.one.library.3]\nversion = "1"\nbcast = "chain 8-1 1.2"', "empty range"),
+        ('[openmpi.one.library.3]\nversion = "1"\nbcast = "chain 1-8 1"', "gains nothing"),
+        ('[intel.one.library.2]\nversion = "1"\nbcast = "preset_1 0-8 0"', "gains nothing"),
+        ('[intel.one.library.2]\nversion = "1"\nbcast = "preset_1 0-8 1.2"', "cover 0-2147483647"),
+        (
+            '[intel.one.library.2]\nversion = "1"\n'
+            'bcast = "preset_1 0-8 1.2, preset_2 10-2147483647 1.2"',
+            "cover 0-2147483647",
+        ),
         ('[intel.one.library.2]\nversion = "1"\nbcast = "preset_1 1-8 nan"', "no algorithm with"),
         (
             '[intel.one.library.2]\nversion = "1"\nbcast = "preset_1 1-8 1.2, preset_2 8-9 1.2"',
@@ -246,7 +267,8 @@ def test_what_cannot_be_used_is_named_and_left_out(lines: str, named: str) -> No
     (problem,) = found.problems
     assert named in problem and "left out (" in problem
     assert found.sections["openmpi", 2].choices == (Choice("barrier", "tree", 0, 0, 1.1),)
-    assert not any(one.choices for key, one in found.sections.items() if key[0] != "openmpi")
+    others = [one for key, one in found.sections.items() if key != ("openmpi", 2)]
+    assert not any(one.choices for one in others)
 
 
 def test_a_file_that_is_no_table_is_named(tmp_path: Path) -> None:
@@ -272,12 +294,14 @@ def test_any_text_is_read_or_named(tmp_path: Path) -> None:
         path.write_text("".join(text))
         for section in read_table(path).sections.values():
             for one in section.choices:
-                assert one.least <= one.most and one.gain > 1
+                assert one.least <= one.most and one.gain > 0
 
 
 # What a job gets.
 
-TABLE = table_of(tomllib.loads(GOOD + 'allreduce = "preset_2 8-8 1.1"\n'))
+TABLE = table_of(
+    tomllib.loads(GOOD.replace("[openmpi", 'allreduce = "preset_2 0-0 1.1"\n[openmpi'))
+)
 JOB = Job("intel", "2021.18", 4, True)
 
 
@@ -307,7 +331,7 @@ def test_a_job_as_it_was_measured_gets_all() -> None:
         (Job("intel", "2021.18", 0, True), "not known"),
         (Job("intel", "2021.18", 4, False), "one node"),
         (Job("intel", "2021.18", 2, True), "4 ranks of it were measured, not 2"),
-        (Job("openmpi", "5.0.11", 4, True), "not measured"),
+        (Job("openmpi", "5.0.11", 4, True), "2 ranks of it were measured, not 4"),
         (Job("intel", "2021.17", 4, True), "2021.18 of intel was measured, and this is 2021.17"),
         (Job("intel", "", 4, True), "this is unknown"),
     ],

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from bench_support import bench_command
 
-from headrace.algorithms.knob import Choice
+from headrace.algorithms.knob import MOST_BYTES, Choice
 from headrace.algorithms.table import table_of
+from headrace.algorithms.variables import knob_of
 from headrace.bench.collectives.findings import Cell
 from headrace.bench.collectives.library_choice import (
     candidates,
@@ -64,17 +65,28 @@ def shown(choices: list[Choice]) -> list[tuple[str, int, int]]:
 
 def test_by_size_the_best_algorithm_is_a_candidate() -> None:
     screened = [
-        *cells("bcast", "preset_1", 1.5, 1.2, 1.01, 2.0, rounds=3),
-        *cells("bcast", "preset_2", 1.1, 1.1, 1.02, 2.5, rounds=3),
-        *cells("bcast", "preset_3", 0.5, 0.5, 0.50, 0.5, rounds=3),
+        *cells("bcast", "chain", 1.5, 1.2, 1.01, 2.0, rounds=3),
+        *cells("bcast", "knomial", 1.1, 1.1, 1.02, 2.5, rounds=3),
+        *cells("bcast", "pipeline", 0.5, 0.5, 0.50, 0.5, rounds=3),
     ]
-    found = candidates("intel", {2: screened}, 2)
-    assert shown(found) == [("preset_1", 1, 64), ("preset_2", 4096, 4096)]
+    found = candidates("openmpi", {4: screened}, 4)
+    assert shown(found) == [("chain", 1, 64), ("knomial", 4096, 4096)]
 
 
 def test_what_is_wrong_is_no_candidate() -> None:
-    screened = [cell("bcast", 8, "preset_1", 3.0, 3, wrong=1), cell("bcast", 8, "preset_2", 1.2, 3)]
-    assert shown(candidates("intel", {2: screened}, 2)) == [("preset_2", 1, 8)]
+    screened = [cell("bcast", 8, "chain", 3.0, 3, wrong=1), cell("bcast", 8, "knomial", 1.2, 3)]
+    assert shown(candidates("openmpi", {2: screened}, 2)) == [("knomial", 1, 8)]
+
+
+def test_where_all_sizes_must_be_covered_none_may_lose() -> None:
+    first = cells("bcast", "preset_1", 1.5, 1.2, 0.80, 0.7, rounds=3)
+    second = cells("bcast", "preset_2", 1.1, 1.1, 0.99, 0.7, rounds=3)
+    third = cells("bcast", "preset_3", 0.5, 0.5, 0.90, 0.98, rounds=3)
+    found = candidates("intel", {2: [*first, *second, *third]}, 2)
+    ranges = [("preset_1", 0, 511), ("preset_2", 512, 4095), ("preset_3", 4096, MOST_BYTES)]
+    assert shown(found) == ranges
+    assert not candidates("intel", {2: [*first, *second]}, 2)
+    assert not candidates("intel", {2: third}, 2)
 
 
 def test_for_all_sizes_it_may_lose_nowhere() -> None:
@@ -95,9 +107,10 @@ def test_a_choice_for_all_communicators_needs_all_their_sizes() -> None:
     assert shown(candidates("mpich", {2: bad, 3: good}, 3)) == []
     assert shown(candidates("mpich", {2: good, 4: good}, 4)) == []
     assert shown(candidates("mpich", {2: good, 4: bad}, 2)) == [("ring", 0, 0)]
-    # Intel MPI can tell communicators apart.
-    by_ranks = {4: cells("gatherv", "preset_2", 1.5, 1.5, 1.5, 1.5, rounds=3)}
-    assert shown(candidates("intel", by_ranks, 4)) == [("preset_2", 0, 0)]
+    assert shown(candidates("intel", {4: cells("bcast", "preset_1", *[1.5] * 4)}, 4)) == []
+    # Open MPI can tell communicators apart.
+    by_ranks = {4: cells("barrier", "tree", 1.5, 1.5, 1.5, 1.5, rounds=3)}
+    assert shown(candidates("openmpi", by_ranks, 4)) == [("tree", 0, 0)]
 
 
 # What is confirmed.
@@ -105,32 +118,46 @@ def test_a_choice_for_all_communicators_needs_all_their_sizes() -> None:
 
 def test_only_what_surely_wins_is_taken() -> None:
     found = confirmed(
-        "intel",
+        "openmpi",
         [
-            cell("bcast", 8, "preset_1", 1.5),
-            cell("bcast", 64, "preset_1", 1.2),
+            cell("bcast", 8, "chain", 1.5),
+            cell("bcast", 64, "chain", 1.2),
             cell("bcast", 512, "", 5.0),  # the library's own choice both ways
-            cell("bcast", 4096, "preset_1", 1.5),
-            cell("allreduce", 8, "preset_4", 1.5, spread=0.6),  # its interval holds 1
-            cell("allreduce", 64, "preset_4", 1.5, rounds=5),  # too few launches
-            cell("allreduce", 512, "preset_4", 1.035),  # its lower end is below 1.03
-            cell("allreduce", 4096, "preset_4", 1.5, wrong=1),
+            cell("bcast", 4096, "chain", 1.5),
+            cell("allreduce", 8, "basic_linear", 1.5, spread=0.6),  # its interval holds 1
+            cell("allreduce", 64, "basic_linear", 1.5, rounds=5),  # too few launches
+            cell("allreduce", 512, "basic_linear", 1.035),  # its lower end is below 1.03
+            cell("allreduce", 4096, "basic_linear", 1.5, wrong=1),
         ],
     )
-    assert shown(found) == [("preset_1", 1, 64), ("preset_1", 4096, 4096)]
+    assert shown(found) == [("chain", 1, 64), ("chain", 4096, 4096)]
     assert 1.18 < found[0].gain < 1.2
 
 
 def test_neighbours_with_other_algorithms_are_ranges_of_their_own() -> None:
     found = confirmed(
+        "openmpi",
+        [
+            cell("bcast", 8, "chain", 1.5),
+            cell("bcast", 64, "knomial", 1.4),
+            cell("bcast", 512, "knomial", 1.3),
+        ],
+    )
+    assert shown(found) == [("chain", 1, 8), ("knomial", 64, 512)]
+
+
+@pytest.mark.parametrize(("last", "is_taken"), [(1.0, True), (0.98, True), (0.94, False)])
+def test_what_covers_all_sizes_is_taken_whole_or_not(last: float, is_taken: bool) -> None:
+    found = confirmed(
         "intel",
         [
             cell("bcast", 8, "preset_1", 1.5),
-            cell("bcast", 64, "preset_2", 1.4),
-            cell("bcast", 512, "preset_2", 1.3),
+            cell("bcast", 64, "preset_2", 1.0),
+            cell("bcast", 512, "preset_2", last),
         ],
     )
-    assert shown(found) == [("preset_1", 1, 8), ("preset_2", 64, 512)]
+    ranges = [("preset_1", 0, 63), ("preset_2", 64, MOST_BYTES)]
+    assert shown(found) == (ranges if is_taken else [])
 
 
 @pytest.mark.parametrize(
@@ -157,18 +184,18 @@ def test_no_algorithm_is_taken_where_none_is_faster() -> None:
         own, chosen = ([chance.lognormvariate(0, 0.2) for _ in range(rounds)] for _ in range(2))
         return AlgorithmCell("bcast", size, algorithm, 0, own, chosen)
 
+    names = list(knob_of("openmpi", "bcast").algorithms)
     proposed = kept = 0
     for _ in range(100):
-        names = [f"preset_{i}" for i in range(1, 23)]
         screened = [noisy(size, name, 3) for name in names for size in SIZES]
-        found = candidates("intel", {2: screened}, 2)
+        found = candidates("openmpi", {2: screened}, 2)
         at = {
             size: one.algorithm for one in found for size in SIZES if one.least <= size <= one.most
         }
         again = [noisy(size, at.get(size, ""), ROUNDS) for size in SIZES]
         proposed += len(at)
         kept += sum(
-            one.most >= size >= one.least for one in confirmed("intel", again) for size in SIZES
+            one.most >= size >= one.least for one in confirmed("openmpi", again) for size in SIZES
         )
     assert proposed > 300
     assert kept <= 0.03 * proposed
@@ -191,7 +218,7 @@ def test_either_of_two_comes_first_equally_often(count: int) -> None:
 # Tables and pages.
 
 
-def job(confirmed_cells: list[AlgorithmCell], kind: str = "intel", ranks: int = 2) -> LibraryJob:
+def job(confirmed_cells: list[AlgorithmCell], kind: str = "openmpi", ranks: int = 2) -> LibraryJob:
     plain = [1e-6 * (1 + i / 10) for i in range(12)]
     ours = [Cell("bcast", 8, 10, 0, plain, [one / 2 for one in plain], "flags")]
     setup = ("An MPI 1.2", kind, ranks, 1, "defaults", "2026-11-29", "1.2.3")
@@ -199,27 +226,27 @@ def job(confirmed_cells: list[AlgorithmCell], kind: str = "intel", ranks: int = 
 
 
 def test_the_table_has_what_is_taken() -> None:
-    won = job([cell("bcast", 8, "preset_1", 1.5), cell("bcast", 64, "", 1.0)])
-    lost = job([cell("bcast", 8, "preset_1", 0.9)], ranks=4)
+    won = job([cell("bcast", 8, "chain", 1.5), cell("bcast", 64, "", 1.0)])
+    lost = job([cell("bcast", 8, "chain", 0.9)], ranks=4)
     jobs = [won, lost]
     text = to_toml(headrace_jobs(jobs), "here", table_lines(jobs))
     found = table_of(tomllib.loads(text))
-    assert found.problems == () and set(found.sections) == {("intel", 2)}
-    section = found.sections["intel", 2]
-    assert section.version == "1.2.3" and shown(list(section.choices)) == [("preset_1", 1, 8)]
+    assert found.problems == () and set(found.sections) == {("openmpi", 2)}
+    section = found.sections["openmpi", 2]
+    assert section.version == "1.2.3" and shown(list(section.choices)) == [("chain", 1, 8)]
     # Headrace is carried out where it is faster than that, too.
-    assert tomllib.loads(text)["intel"]["one"]["bcast"] == "1-8 2"
+    assert tomllib.loads(text)["openmpi"]["one"]["bcast"] == "1-8 2"
 
 
 def test_a_table_without_algorithms_has_no_section() -> None:
-    assert table_lines([job([cell("bcast", 8, "preset_1", 0.9)])]) == []
+    assert table_lines([job([cell("bcast", 8, "chain", 0.9)])]) == []
 
 
 def test_the_page_has_losses_first_and_says_what_is_chance() -> None:
     one = job(
         [
-            cell("bcast", 8, "preset_1", 1.5),
-            cell("bcast", 64, "preset_1", 0.9),
+            cell("bcast", 8, "chain", 1.5),
+            cell("bcast", 64, "chain", 0.9),
             cell("bcast", 512, "", 1.2),
             cell("bcast", 4096, "", 1.0),
         ]
@@ -235,7 +262,7 @@ def test_the_page_has_losses_first_and_says_what_is_chance() -> None:
 
 def test_wrong_results_are_told_and_not_taken(tmp_path: Path) -> None:
     times, table = tmp_path / "times.json", tmp_path / "table.toml"
-    times.write_text(to_document([job([cell("bcast", 8, "preset_1", 2.0, wrong=3)])]))
+    times.write_text(to_document([job([cell("bcast", 8, "chain", 2.0, wrong=3)])]))
     done = bench_command(tmp_path)("tune", "collectives", "--from", times, table)
     assert done.returncode == 1 and "WRONG" in done.stdout + done.stderr
     assert not table_of(tomllib.loads(table.read_text())).sections
@@ -243,18 +270,14 @@ def test_wrong_results_are_told_and_not_taken(tmp_path: Path) -> None:
 
 def test_takes_earlier_times_of_both_kinds(tmp_path: Path) -> None:
     times, table, again = (tmp_path / name for name in ("times.json", "table.toml", "again.json"))
-    one = job([cell("bcast", 8, "preset_1", 2.0)])
+    one = job([cell("bcast", 8, "chain", 2.0)])
     times.write_text(to_document([one]))
     flags = ("--from", times, "--json", again, table)
     done = bench_command(tmp_path)("tune", "collectives", *flags)
     assert done.returncode == 0, done.stderr
     assert json.loads(again.read_text()) == json.loads(times.read_text())
     found = table_of(tomllib.loads(table.read_text()))
-    assert found.sections["intel", 2].choices == tuple(
-        Choice("bcast", "preset_1", 1, 8, one_gain)
-        for one_gain in [found.sections["intel", 2].choices[0].gain]
-    )
-    assert taken(one)[0].algorithm == "preset_1"
+    assert shown(found.sections["openmpi", 2].choices) == shown(taken(one)) == [("chain", 1, 8)]
 
 
 def test_an_algorithm_of_the_users_is_not_taken_for_the_librarys(tmp_path: Path) -> None:

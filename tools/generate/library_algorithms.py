@@ -16,6 +16,7 @@ DEFAULTS = {
     "rule": 0,
     "presets": 0,
     "sizes": "",
+    "covers": False,
     "communicators": False,
     "reduces": False,
 }

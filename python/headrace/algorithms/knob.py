@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 
 # Of a Choice: all sizes.
 ALL_SIZES = (0, 0)
+# The largest size: Intel MPI reads no larger one.
+MOST_BYTES = (1 << 31) - 1
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class Knob:
     also: Mapping[str, str] = field(default_factory=dict)
     rule: int = 0
     sizes: str = ""
+    covers: bool = False
     communicators: bool = False
     reduces: bool = False
 

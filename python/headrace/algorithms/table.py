@@ -2,8 +2,11 @@
 
     [intel.one.library.2]            # a library, on one node, with so many ranks
     version = "2021.18"              # of the library
-    bcast = "preset_3 1-512 1.5, preset_8 4096-65536 1.2"   # algorithm, bytes, times as fast
+    bcast = "preset_3 0-511 1.5, preset_8 512-2147483647 1"   # algorithm, bytes, times as fast
     gatherv = "preset_2 0-0 1.1"     # 0-0: all sizes
+
+A library that takes one of the algorithms for any other size needs ranges that cover all sizes;
+some may then gain nothing.
 
 What cannot be used is named and left out; the rest counts. The rest of the file is the core's
 (src/collective/use_table.h).
@@ -17,14 +20,13 @@ from math import floor
 from pathlib import Path
 
 from headrace.algorithms.generated.table import LIBRARIES
-from headrace.algorithms.knob import Choice
+from headrace.algorithms.knob import MOST_BYTES, Choice
 from headrace.algorithms.variables import knob_of
 
 PART = "library"
 VERSION = "version"
 LARGEST_FILE = 1 << 20  # bytes
 MOST_RANKS = 1 << 24
-MOST_BYTES = 1 << 40
 MOST_GAIN = 1e6
 _RANGE = re.compile(
     r"(?P<algorithm>[\w-]+) (?P<least>\d{1,15})-(?P<most>\d{1,15}) (?P<gain>\d{1,7}(\.\d{1,9})?)",
@@ -135,7 +137,8 @@ def _choices(library: str, operation: str, text: object) -> list[Choice] | str:
         if match["algorithm"] not in knob.algorithms:
             known = ", ".join(knob.algorithms)
             return f"({match['algorithm']} is no algorithm of it), write one of {known}"
-        if least > most or most > MOST_BYTES or not 1 < gain < MOST_GAIN:
+        least_gain = 0.0 if knob.covers else 1.0
+        if least > most or most > MOST_BYTES or not least_gain < gain < MOST_GAIN:
             return f"('{part}' is an empty range, or gains nothing), correct it"
         if found and found[-1].most >= least:
             return f"('{part}' does not lie above the range before it), correct it"
@@ -144,7 +147,19 @@ def _choices(library: str, operation: str, text: object) -> list[Choice] | str:
         return "(the library has one choice for all sizes), write 0-0 for its bytes"
     if len(found) > 1 and any(one.is_for_all_sizes for one in found):
         return "(0-0 stands for all sizes, so there can be no other), leave the others out"
+    if knob.covers and not _cover(found):
+        return f"(the library takes one of these for all other sizes), cover 0-{MOST_BYTES}"
     return found
+
+
+def _cover(choices: list[Choice]) -> bool:
+    """Whether no size is left out."""
+    if choices[0].is_for_all_sizes:
+        return True
+    ends = [-1, *(one.most for one in choices)]
+    return ends[-1] >= MOST_BYTES and all(
+        one.least == end + 1 for one, end in zip(choices, ends, strict=False)
+    )
 
 
 def lines_of(library: str, ranks: int, section: Section) -> list[str]:

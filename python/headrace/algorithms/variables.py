@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from headrace.algorithms.generated.table import KNOBS, LIBRARIES
-from headrace.algorithms.knob import Choice, Knob, Library
+from headrace.algorithms.knob import MOST_BYTES, Choice, Knob, Library
 
 # Of Open MPI's coll/tuned: its own choice, and what follows an algorithm in a rule.
 OWN_CHOICE = "0"
 RULE_REST = "0 0"
 RULES_VARIABLE = "OMPI_MCA_coll_tuned_use_dynamic_rules"
-MOST_BYTES = (1 << 31) - 1  # that Intel MPI reads
 
 
 @dataclass(frozen=True)
@@ -65,12 +64,11 @@ def _one(knob: Knob, chosen: list[Choice], _ranks: int) -> str:
 
 
 def _ranges(knob: Knob, chosen: list[Choice], ranks: int) -> str:
-    """Intel MPI's: PRESET:LEAST-MOST@RANKS-RANKS;..."""
+    """Intel MPI's: PRESET:LEAST-MOST;..."""
     parts = []
     for one in chosen:
         least, most = _library_bytes(knob, one, ranks)
-        value = knob.algorithms[one.algorithm]
-        parts.append(f"{value}:{least}-{min(most, MOST_BYTES)}@{ranks}-{ranks}")
+        parts.append(f"{knob.algorithms[one.algorithm]}:{least}-{min(most, MOST_BYTES)}")
     return ";".join(parts)
 
 
@@ -95,4 +93,4 @@ def _library_bytes(knob: Knob, choice: Choice, ranks: int) -> tuple[int, int]:
     if choice.is_for_all_sizes or not knob.sizes:
         return 0, MOST_BYTES
     of = ranks if knob.sizes == "all" else 1
-    return choice.least * of, choice.most * of
+    return choice.least * of, (choice.most + 1) * of - 1

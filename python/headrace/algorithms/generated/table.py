@@ -27,7 +27,11 @@ LIBRARIES = (
     Library(
         name="intel",
         form="ranges",
-        prefixes=("I_MPI_ADJUST_",),
+        prefixes=(
+            "I_MPI_ADJUST_",
+            "MPIR_CVAR_",
+            "MPIR_CVAR_USE_",
+        ),
         stand=(
             "I_MPI_TUNING*",
             "I_MPI_COLL_*",
@@ -43,9 +47,10 @@ LIBRARIES = (
     Library(
         name="openmpi",
         form="rules",
-        prefixes=("OMPI_MCA_coll",),
+        prefixes=("OMPI_MCA_coll_tuned_",),
         stand=(
-            "OMPI_MCA_coll*",
+            "OMPI_MCA_coll",
+            "OMPI_MCA_coll_*",
             "OMPI_MCA_mca_base_param_files",
             "OMPI_MCA_mca_param_files",
             "OMPI_MCA_mca_base_envar_file_prefix",
@@ -204,7 +209,6 @@ KNOBS = (
             "preset_10": "10",
             "preset_11": "11",
         },
-        communicators=True,
     ),
     Knob(
         library="intel",
@@ -235,7 +239,7 @@ KNOBS = (
             "preset_22": "22",
         },
         sizes="block",
-        communicators=True,
+        covers=True,
     ),
     Knob(
         library="intel",
@@ -276,7 +280,7 @@ KNOBS = (
             "preset_32": "32",
         },
         sizes="block",
-        communicators=True,
+        covers=True,
         reduces=True,
     ),
     Knob(
@@ -305,7 +309,7 @@ KNOBS = (
             "preset_19": "19",
         },
         sizes="block",
-        communicators=True,
+        covers=True,
         reduces=True,
     ),
     Knob(
@@ -321,7 +325,7 @@ KNOBS = (
             "preset_6": "6",
         },
         sizes="block",
-        communicators=True,
+        covers=True,
     ),
     Knob(
         library="intel",
@@ -335,7 +339,7 @@ KNOBS = (
             "preset_5": "5",
         },
         sizes="block",
-        communicators=True,
+        covers=True,
     ),
     Knob(
         library="intel",
@@ -362,7 +366,7 @@ KNOBS = (
             "preset_18": "18",
         },
         sizes="block",
-        communicators=True,
+        covers=True,
     ),
     Knob(
         library="intel",
@@ -379,7 +383,6 @@ KNOBS = (
             "preset_8": "8",
             "preset_9": "9",
         },
-        communicators=True,
     ),
     Knob(
         library="intel",
@@ -393,7 +396,6 @@ KNOBS = (
             "preset_5": "5",
             "preset_6": "6",
         },
-        communicators=True,
     ),
     Knob(
         library="intel",
@@ -406,8 +408,6 @@ KNOBS = (
             "preset_4": "4",
             "preset_5": "5",
         },
-        sizes="block",
-        communicators=True,
     ),
     Knob(
         library="intel",
@@ -419,7 +419,6 @@ KNOBS = (
             "preset_3": "3",
             "preset_4": "4",
         },
-        communicators=True,
     ),
     Knob(
         library="intel",
@@ -433,7 +432,7 @@ KNOBS = (
             "preset_5": "5",
         },
         sizes="block",
-        communicators=True,
+        covers=True,
     ),
     Knob(
         library="intel",
@@ -445,7 +444,6 @@ KNOBS = (
             "preset_3": "3",
             "preset_4": "4",
         },
-        communicators=True,
     ),
     Knob(
         library="intel",
@@ -459,8 +457,8 @@ KNOBS = (
             "preset_5": "5",
             "preset_6": "6",
         },
-        sizes="block",
-        communicators=True,
+        sizes="all",
+        covers=True,
         reduces=True,
     ),
     Knob(
@@ -474,7 +472,7 @@ KNOBS = (
             "preset_4": "4",
         },
         sizes="block",
-        communicators=True,
+        covers=True,
         reduces=True,
     ),
     Knob(

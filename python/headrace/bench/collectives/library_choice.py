@@ -6,9 +6,9 @@ do not do so again.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 
-from headrace.algorithms.knob import ALL_SIZES, Choice, Knob
+from headrace.algorithms.knob import ALL_SIZES, MOST_BYTES, Choice, Knob
 from headrace.algorithms.table import Section, lines_of
 from headrace.algorithms.variables import knob_of
 from headrace.bench.collectives.findings import LEAST_SHARE, Job, Setup
@@ -26,21 +26,16 @@ def candidates(
     found: list[Choice] = []
     for operation in dict.fromkeys(cell.operation for cell in screened[ranks]):
         knob = knob_of(library, operation)
-        if knob is None:
+        if knob is None or not (knob.communicators or _is_for_all(screened, ranks)):
             continue
         medians = _medians(screened[ranks], operation)
-        if knob.sizes:
+        below = () if knob.communicators else [one for one in screened if one < ranks]
+        smaller = [_medians(screened[number], operation) for number in below]
+        if knob.covers:
+            found += _covering(operation, medians, smaller)
+        elif knob.sizes:
             found += _by_size(operation, medians)
-        elif knob.communicators or _is_for_all(screened, ranks):
-            smaller = (
-                []
-                if knob.communicators
-                else [
-                    _medians(cells, operation)
-                    for number, cells in screened.items()
-                    if number < ranks
-                ]
-            )
+        else:
             found += _for_all_sizes(operation, medians, smaller)
     return found
 
@@ -95,6 +90,34 @@ def joined(
     return found
 
 
+def _covering(operation: str, medians: Medians, smaller: Sequence[Medians]) -> list[Choice]:
+    """An algorithm for each size, all sizes covered, of which one at least may win and none loses;
+    each goes on to the next size that was measured."""
+    best = {
+        size: max((gains[size], name) for name, gains in medians.items() if size in gains)
+        for size in sorted({size for gains in medians.values() for size in gains})
+    }
+    kept = [one.get(name, {}).get(size, 0.0) for size, (_, name) in best.items() for one in smaller]
+    gains = [gain for gain, _ in best.values()]
+    if not gains or max(gains) < LEAST_GAIN or min([*gains, *kept]) < LEAST_SHARE:
+        return []
+    return _whole(operation, {size: (name, gain) for size, (gain, name) in best.items()})
+
+
+def _whole(operation: str, at: Mapping[int, tuple[str, float]]) -> list[Choice]:
+    """Ranges that cover all sizes, by algorithm and gain at those that were measured, with the
+    least gain of each."""
+    found: list[Choice] = []
+    for size, (name, gain) in sorted(at.items()):
+        if found and found[-1].algorithm == name:
+            found[-1] = replace(found[-1], gain=min(found[-1].gain, gain))
+            continue
+        if found:
+            found[-1] = replace(found[-1], most=size - 1)
+        found.append(Choice(operation, name, size if found else 0, MOST_BYTES, gain))
+    return found
+
+
 def _for_all_sizes(operation: str, medians: Medians, smaller: Sequence[Medians]) -> list[Choice]:
     """The algorithm that wins somewhere and loses nowhere, and the most on the whole."""
     best: tuple[float, str, float] = (0.0, "", 0.0)
@@ -123,11 +146,13 @@ def confirmed(library: str, cells: Sequence[AlgorithmCell]) -> list[Choice]:
 
 def _confirmed(knob: Knob, cells: Sequence[AlgorithmCell]) -> list[Choice]:
     wins = {cell.bytes: (cell.algorithm, sure_gain(cell)) for cell in cells if is_won(cell)}
-    if knob.sizes:
+    if knob.sizes and not knob.covers:
         return joined(knob.operation, wins, [cell.bytes for cell in cells])
-    loses = any(cell.wrong or cell.is_lost for cell in cells)
-    if loses or not wins:
+    if not wins or any(cell.wrong or cell.is_lost for cell in cells):
         return []
+    if knob.covers:
+        at = {cell.bytes: (cell.algorithm, sure_gain(cell)) for cell in cells}
+        return _whole(knob.operation, at)
     algorithm, gain = max(wins.values(), key=lambda one: one[1])
     return [Choice(knob.operation, algorithm, *ALL_SIZES, gain)]
 

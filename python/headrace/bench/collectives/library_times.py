@@ -22,8 +22,8 @@ from headrace.statistics import Interval, median_interval, paired_ratio
 @dataclass(frozen=True)
 class AlgorithmCell:
     """One operation with one size. bytes: as in Cell. algorithm: "" where both ways are the
-    library's own choice. own, chosen: seconds of a call, medians of launches that were made in
-    turns. wrong: elements."""
+    library's own choice. own, chosen: seconds of a call, of launches that were made in turns.
+    wrong: elements."""
 
     operation: str
     bytes: int
