@@ -96,14 +96,18 @@ class LibrarySession:
         return _paired(ways, rounds)
 
     def job(
-        self, screened: list[AlgorithmCell], confirmed_cells: list[AlgorithmCell]
+        self,
+        screened: list[AlgorithmCell],
+        confirmed_cells: list[AlgorithmCell],
+        batches: Sequence[str],
     ) -> LibraryJob:
-        """What was measured, and Headrace against the library with what is taken of it."""
+        """What was measured, and Headrace against the library with what is taken of it. batches:
+        how many, as the program takes it."""
         self._tell(f"{self._host.title}: Headrace against the library's algorithms")
         job = measure(
             self._host,
             self._ranks,
-            [*self._flags, "--batches", "12"],
+            [*self._flags, *batches],
             self._folder,
             self._environ,
             True,
@@ -241,21 +245,23 @@ def require_own_choice(host: Host, environ: Mapping[str, str]) -> None:
 def measure_library(
     host: Host,
     all_ranks: Sequence[int],
-    flags: Sequence[str],
+    sizes: Sequence[str],
+    batches: Sequence[str],
     folder: Path,
     environ: Mapping[str, str],
     seconds: float,
     tell: Tell,
 ) -> list[LibraryJob]:
-    """One MPI with each number of ranks. seconds: for each."""
+    """One MPI with each number of ranks. sizes, batches: flags of the program, those for the
+    comparison with Headrace. seconds: for each, without that."""
     jobs = []
     screened: dict[int, list[AlgorithmCell]] = {}
     for ranks in sorted(set(all_ranks)):
         begin = time.monotonic()
-        session = LibrarySession(host, ranks, flags, folder, environ, tell)
+        session = LibrarySession(host, ranks, sizes, folder, environ, tell)
         screened[ranks] = session.screen(seconds * SHARE_TO_SCREEN)
         chosen = candidates(session.library, screened, ranks)
         left = seconds - (time.monotonic() - begin)
         cells = session.confirm(chosen, left) if chosen else []
-        jobs.append(session.job(screened[ranks], cells))
+        jobs.append(session.job(screened[ranks], cells, batches))
     return jobs

@@ -48,7 +48,7 @@ _FILE = click.Path(dir_okay=False)
 @click.option(
     "--library",
     is_flag=True,
-    help="Find also which of the MPI library's own algorithms are faster than those it takes.",
+    help="Find which of the MPI library's own algorithms are faster than those it takes, too.",
 )
 @click.option(
     "--minutes",
@@ -78,8 +78,9 @@ def collectives(
     file: str,
 ) -> int:
     """Measure all collective operations that Headrace can carry out on this node, and write to FILE
-    where they are surely faster than the MPI library's own. With --library also measure the MPI
-    library's other algorithms, in launches that alternate, and write those that surely are faster.
+    where they are surely faster than the MPI library's own. With --library first measure the MPI
+    library's other algorithms, in launches that alternate, and write those that surely are faster
+    than its own choice; Headrace is then measured against these.
 
     \b
     headrace tune collectives -n 2 -n 4 --mpi openmpi table.toml
@@ -106,17 +107,16 @@ def collectives(
         hosts = find_wanted(wanted, os.environ, say)
         for host in hosts if library else ():
             require_own_choice(host, os.environ)
-        jobs = _measured(hosts, ranks, most, batches)
-        seconds = minutes * SECONDS if library else 0.0
-        found = _measured_library(hosts, ranks, most, seconds) if library else []
+        flags = ["--most", most], ["--batches", str(batches)]
+        jobs = [] if library else _measured(hosts, ranks, [*flags[0], *flags[1]])
+        found = _measured_library(hosts, ranks, *flags, minutes * SECONDS) if library else []
     for path, text in ((json_file, library_times.to_document), (markdown, library_output.page)):
         if path is not None:
             report.write_text(path, text(found))
     return _end(file, [*jobs, *library_choice.headrace_jobs(found)], jobs, found)
 
 
-def _measured(hosts: list[Host], ranks: tuple[int, ...], most: str, batches: int) -> list[Job]:
-    flags = ["--most", most, "--batches", str(batches)]
+def _measured(hosts: list[Host], ranks: tuple[int, ...], flags: list[str]) -> list[Job]:
     with workspace(Path(tempfile.gettempdir())) as folder:
         return [
             measure(host, np, flags, folder, os.environ, always=True)
@@ -126,8 +126,13 @@ def _measured(hosts: list[Host], ranks: tuple[int, ...], most: str, batches: int
 
 
 def _measured_library(
-    hosts: list[Host], ranks: tuple[int, ...], most: str, seconds: float
+    hosts: list[Host],
+    ranks: tuple[int, ...],
+    sizes: list[str],
+    batches: list[str],
+    seconds: float,
 ) -> list[LibraryJob]:
+    """The library's algorithms, then Headrace against the library with the best of them."""
     whole = seconds * len(hosts) * len(set(ranks))
     with (
         workspace(Path(tempfile.gettempdir())) as folder,
@@ -137,7 +142,7 @@ def _measured_library(
             job
             for host in hosts
             for job in measure_library(
-                host, ranks, ["--most", most], folder, os.environ, seconds, progress.tell
+                host, ranks, sizes, batches, folder, os.environ, seconds, progress.tell
             )
         ]
 
