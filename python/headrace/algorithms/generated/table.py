@@ -130,8 +130,6 @@ KNOBS = (
             "k_brucks": "k_brucks",
             "recursive_doubling": "recursive_doubling",
             "ring": "ring",
-            "recexch_doubling": "recexch_doubling",
-            "recexch_halving": "recexch_halving",
         },
         also={
             "MPIR_CVAR_ALLGATHER_DEVICE_COLLECTIVE": "0",
@@ -155,8 +153,6 @@ KNOBS = (
         operation="alltoall",
         variable="MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM",
         algorithms={
-            "brucks": "brucks",
-            "k_brucks": "k_brucks",
             "pairwise": "pairwise",
             "scattered": "scattered",
         },
@@ -169,7 +165,6 @@ KNOBS = (
         operation="reduce_scatter",
         variable="MPIR_CVAR_REDUCE_SCATTER_INTRA_ALGORITHM",
         algorithms={
-            "pairwise": "pairwise",
             "recursive_doubling": "recursive_doubling",
             "recursive_halving": "recursive_halving",
         },
