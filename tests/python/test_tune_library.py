@@ -91,10 +91,10 @@ def test_where_all_sizes_must_be_covered_none_may_lose() -> None:
 
 def test_for_all_sizes_it_may_lose_nowhere() -> None:
     screened = [
-        *cells("allgather", "ring", 3.0, 3.0, 3.0, 0.9, rounds=3),
+        *cells("allgather", "ring", 3.0, 3.0, 3.0, 0.7, rounds=3),
         *cells("allgather", "brucks", 1.2, 1.0, 1.0, 0.98, rounds=3),
         *cells("allgather", "k_brucks", 1.3, 1.1, 1.0, 1.0, rounds=3),
-        *cells("allgather", "recexch_doubling", 1.0, 1.0, 1.0, 1.0, rounds=3),
+        *cells("allgather", "recursive_doubling", 1.0, 1.0, 1.0, 1.0, rounds=3),
     ]
     assert shown(candidates("mpich", {2: screened}, 2)) == [("k_brucks", 0, 0)]
 
@@ -107,6 +107,7 @@ def test_a_choice_for_all_communicators_needs_all_their_sizes() -> None:
     assert shown(candidates("mpich", {2: bad, 3: good}, 3)) == []
     assert shown(candidates("mpich", {2: good, 4: good}, 4)) == []
     assert shown(candidates("mpich", {2: good, 4: bad}, 2)) == [("ring", 0, 0)]
+    assert shown(candidates("mpich", {2: bad}, 2)) == [("ring", 0, 0)]  # launches will confirm it
     assert shown(candidates("intel", {4: cells("bcast", "preset_1", *[1.5] * 4)}, 4)) == []
     # Open MPI can tell communicators apart.
     by_ranks = {4: cells("barrier", "tree", 1.5, 1.5, 1.5, 1.5, rounds=3)}

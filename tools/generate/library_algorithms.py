@@ -15,6 +15,7 @@ DEFAULTS = {
     "also": {},
     "rule": 0,
     "presets": 0,
+    "without": [],
     "sizes": "",
     "covers": False,
     "communicators": False,
@@ -47,5 +48,6 @@ def _knob(row: dict[str, Any], forms: dict[str, str]) -> dict[str, Any]:
     return {**DEFAULTS, **row, "algorithms": names}
 
 
-def _presets(row: dict[str, Any]) -> range:
-    return range(1, row["presets"] + 1)
+def _presets(row: dict[str, Any]) -> list[int]:
+    without = row.get("without", [])
+    return [number for number in range(1, row["presets"] + 1) if number not in without]

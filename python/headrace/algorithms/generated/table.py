@@ -462,7 +462,6 @@ KNOBS = (
         variable="I_MPI_ADJUST_REDUCE_SCATTER_BLOCK",
         algorithms={
             "preset_1": "1",
-            "preset_2": "2",
             "preset_3": "3",
             "preset_4": "4",
         },

@@ -11,11 +11,13 @@ from dataclasses import fields, replace
 from headrace.algorithms.knob import ALL_SIZES, MOST_BYTES, Choice, Knob
 from headrace.algorithms.table import Section, lines_of
 from headrace.algorithms.variables import knob_of
-from headrace.bench.collectives.findings import LEAST_SHARE, Job, Setup
+from headrace.bench.collectives.findings import Job, Setup
 from headrace.bench.collectives.library_times import AlgorithmCell, LibraryJob
 from headrace.bench.collectives.table import LEAST_GAIN
 from headrace.statistics import geometric_mean
 
+# What a few launches saw slower than this is not tried again; those that confirm say if it loses.
+LEAST_SCREENED = 0.8
 Medians = dict[str, dict[int, float]]  # algorithm -> bytes -> times as fast
 
 
@@ -99,7 +101,7 @@ def _covering(operation: str, medians: Medians, smaller: Sequence[Medians]) -> l
     }
     kept = [one.get(name, {}).get(size, 0.0) for size, (_, name) in best.items() for one in smaller]
     gains = [gain for gain, _ in best.values()]
-    if not gains or max(gains) < LEAST_GAIN or min([*gains, *kept]) < LEAST_SHARE:
+    if not gains or not _may_win(gains, kept):
         return []
     return _whole(operation, {size: (name, gain) for size, (gain, name) in best.items()})
 
@@ -118,17 +120,21 @@ def _whole(operation: str, at: Mapping[int, tuple[str, float]]) -> list[Choice]:
     return found
 
 
+def _may_win(gains: Iterable[float], on_fewer: Iterable[float]) -> bool:
+    """on_fewer: gains on fewer ranks, which no further launches confirm."""
+    gains = list(gains)
+    may_win = max(gains) >= LEAST_GAIN and min(gains) >= LEAST_SCREENED
+    return may_win and min(on_fewer, default=1.0) >= LEAST_SHARE
+
+
 def _for_all_sizes(operation: str, medians: Medians, smaller: Sequence[Medians]) -> list[Choice]:
     """The algorithm that wins somewhere and loses nowhere, and the most on the whole."""
     best: tuple[float, str, float] = (0.0, "", 0.0)
     for algorithm, gains in medians.items():
-        all_gains = [
-            *gains.values(),
-            *(g for one in smaller for g in one.get(algorithm, {0: 0.0}).values()),
-        ]
-        if max(gains.values()) < LEAST_GAIN or min(all_gains) < LEAST_SHARE:
-            continue
-        best = max(best, (geometric_mean(list(gains.values())), algorithm, max(gains.values())))
+        on_fewer = [gain for one in smaller for gain in one.get(algorithm, {0: 0.0}).values()]
+        if _may_win(gains.values(), on_fewer):
+            mean = geometric_mean(list(gains.values()))
+            best = max(best, (mean, algorithm, max(gains.values())))
     return [Choice(operation, best[1], *ALL_SIZES, best[2])] if best[1] else []
 
 
