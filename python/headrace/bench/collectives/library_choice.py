@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 from headrace.algorithms.knob import ALL_SIZES, MOST_BYTES, Choice, Knob
 from headrace.algorithms.table import Section, lines_of
 from headrace.algorithms.variables import knob_of
-from headrace.bench.collectives.findings import Job, Setup
+from headrace.bench.collectives.findings import LEAST_SHARE, Job, Setup
 from headrace.bench.collectives.library_times import AlgorithmCell, LibraryJob
 from headrace.bench.collectives.table import LEAST_GAIN
 from headrace.statistics import geometric_mean
