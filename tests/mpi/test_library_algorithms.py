@@ -109,6 +109,21 @@ def test_what_the_user_sets_stands(name: str, tmp_path: Path, library: Path) -> 
     assert sums(host, tmp_path, OF_THE_USER[name] | table, []) == by_user
 
 
+def test_the_record_has_what_was_set(tmp_path: Path, library: Path) -> None:
+    host = present("mpich")
+    table = {"HEADRACE_COLL_TABLE": str(table_of(host, tmp_path))}
+    own = {"HEADRACE_RECORD": "1", "HEADRACE_LOGPATH": str(tmp_path)}
+    sums(host, tmp_path, table | own, [])
+    (record,) = tmp_path.glob("*.hrc")
+    shown = run(
+        [sys.executable, "-m", "headrace", "report", record],
+        {"PYTHONPATH": str(REPOSITORY / "python"), "COLUMNS": "200"},
+    )
+    line = "HEADRACE_COLL_LIBRARY_SET +allreduce by tree for all sizes, 1.5 times as fast"
+    assert re.search(line, shown.out), shown.explain()
+    assert re.search("MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM +tree", shown.out), shown.explain()
+
+
 def settings() -> list[tuple[str, dict[str, str], str]]:
     """Each algorithm of the specification, one of each operation at a time: library, variables, and
     for Open MPI's rules the file's text. Written here by the libraries' own documentation."""
