@@ -20,6 +20,8 @@ from headrace.bench.collectives.library_choice import (
     headrace_jobs,
     table_lines,
     taken,
+    without_losers,
+    worth_another_try,
 )
 from headrace.bench.collectives.library_output import page, summary
 from headrace.bench.collectives.library_running import turns
@@ -175,6 +177,22 @@ def test_one_choice_for_all_sizes_wins_somewhere_and_loses_nowhere(
 ) -> None:
     found = confirmed("mpich", cells("allgather", "ring", *factors))
     assert shown(found) == ([("ring", 0, 0)] if is_taken else [])
+
+
+def test_what_loses_somewhere_is_tried_again_with_others() -> None:
+    def screened(operation: str, first: str, second: str) -> list[AlgorithmCell]:
+        return [*cells(operation, first, *[1.5] * 4), *cells(operation, second, *[1.1] * 4)]
+
+    tried = [cell("bcast", 8, "preset_1", 1.5), cell("bcast", 64, "preset_1", 0.5)]
+    assert worth_another_try("intel", tried) == {"bcast"}
+    assert not worth_another_try("intel", tried[:1]) and not worth_another_try("intel", tried[1:])
+    left = without_losers("intel", screened("bcast", "preset_1", "preset_2"), tried)
+    ranges = [("preset_1", 0, 63), ("preset_2", 64, 511), ("preset_1", 512, MOST_BYTES)]
+    assert shown(candidates("intel", {2: left}, 2)) == ranges
+    # One algorithm for all sizes is out at all of them.
+    tried = [cell("allgather", 8, "ring", 1.5), cell("allgather", 64, "ring", 0.5)]
+    left = without_losers("mpich", screened("allgather", "ring", "brucks"), tried)
+    assert shown(candidates("mpich", {2: left}, 2)) == [("brucks", 0, 0)]
 
 
 def test_no_algorithm_is_taken_where_none_is_faster() -> None:

@@ -163,6 +163,32 @@ def _confirmed(knob: Knob, cells: Sequence[AlgorithmCell]) -> list[Choice]:
     return [Choice(knob.operation, algorithm, *ALL_SIZES, gain)]
 
 
+def worth_another_try(library: str, cells: Sequence[AlgorithmCell]) -> set[str]:
+    """Operations of which a candidate surely wins somewhere, but loses elsewhere."""
+    kept = {one.operation for one in confirmed(library, cells)}
+    return {cell.operation for cell in cells if is_won(cell)} - kept
+
+
+def without_losers(
+    library: str, screened: Sequence[AlgorithmCell], cells: Sequence[AlgorithmCell]
+) -> list[AlgorithmCell]:
+    """What was screened, without what was tried and lost: at that size where each size has an
+    algorithm of its own, else at all."""
+    lost = [cell for cell in cells if cell.algorithm and (cell.wrong or cell.is_lost)]
+    at_size = {(cell.operation, cell.algorithm, cell.bytes) for cell in lost}
+    at_all = {
+        (cell.operation, cell.algorithm)
+        for cell in lost
+        if not (knob := knob_of(library, cell.operation)) or not knob.sizes
+    }
+    return [
+        cell
+        for cell in screened
+        if (cell.operation, cell.algorithm) not in at_all
+        and (cell.operation, cell.algorithm, cell.bytes) not in at_size
+    ]
+
+
 def is_won(cell: AlgorithmCell) -> bool:
     return bool(cell.algorithm) and not cell.wrong and sure_gain(cell) > LEAST_GAIN
 

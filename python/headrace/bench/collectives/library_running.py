@@ -12,7 +12,13 @@ from headrace.algorithms.standing import said, stands, stands_for
 from headrace.algorithms.table import names_of
 from headrace.algorithms.variables import library_named, setting
 from headrace.bench.collectives.findings import LIBRARIES
-from headrace.bench.collectives.library_choice import algorithm_at, candidates, confirmed
+from headrace.bench.collectives.library_choice import (
+    algorithm_at,
+    candidates,
+    confirmed,
+    without_losers,
+    worth_another_try,
+)
 from headrace.bench.collectives.library_times import AlgorithmCell, LibraryJob
 from headrace.bench.collectives.running import measure, measure_plain, setup_of
 from headrace.bench.runner import Host
@@ -262,6 +268,14 @@ def measure_library(
         screened[ranks] = session.screen(seconds * SHARE_TO_SCREEN)
         chosen = candidates(session.library, screened, ranks)
         left = seconds - (time.monotonic() - begin)
-        cells = session.confirm(chosen, left) if chosen else []
+        cells = session.confirm(chosen, left / 2) if chosen else []
+        again = worth_another_try(session.library, cells)
+        if again:
+            left_over = without_losers(session.library, screened[ranks], cells)
+            others = candidates(session.library, {**screened, ranks: left_over}, ranks)
+            others = [one for one in others if one.operation in again]
+            cells = [cell for cell in cells if cell.operation not in names_of(others)]
+            left = seconds - (time.monotonic() - begin)
+            cells += session.confirm(others, left) if others else []
         jobs.append(session.job(screened[ranks], cells, batches))
     return jobs
