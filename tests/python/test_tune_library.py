@@ -2,14 +2,18 @@
 
 import json
 import random
+import signal
+import subprocess
+import time
 import tomllib
 from collections import Counter
 from itertools import combinations
 from pathlib import Path
 
 import pytest
-from bench_support import bench_command
+from bench_support import bench_command, started
 
+from headrace.algorithms.generated.table import KNOBS
 from headrace.algorithms.knob import MOST_BYTES, Choice
 from headrace.algorithms.table import table_of
 from headrace.algorithms.variables import knob_of
@@ -25,8 +29,14 @@ from headrace.bench.collectives.library_choice import (
 )
 from headrace.bench.collectives.library_output import page, summary
 from headrace.bench.collectives.library_running import turns
-from headrace.bench.collectives.library_times import AlgorithmCell, LibraryJob, to_document
+from headrace.bench.collectives.library_times import (
+    AlgorithmCell,
+    LibraryJob,
+    read_library_jobs,
+    to_document,
+)
 from headrace.bench.collectives.table import to_toml
+from headrace.statistics import rounds_needed
 
 SIZES = (8, 64, 512, 4096)
 ROUNDS = 8
@@ -307,3 +317,45 @@ def test_an_algorithm_of_the_users_is_not_taken_for_the_librarys(tmp_path: Path)
     assert (
         done.returncode != 0 and "MPIR_CVAR_BCAST_INTRA_ALGORITHM in the environment" in done.stderr
     )
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_leaves_nothing(tmp_path: Path, by: signal.Signals) -> None:
+    command = bench_command(tmp_path)
+    command.environ["TMPDIR"] = str(tmp_path)
+    flags = ("--library", "--mpi", "openmpi", "--most", "64")
+    with (tmp_path / "said").open("w+") as said:
+        child = started(command, "tune", "collectives", *flags, "table.toml", by=by, stderr=said)
+        end = time.monotonic() + 120
+        while "round 1, launch 2" not in (tmp_path / "said").read_text():
+            assert child.poll() is None and time.monotonic() < end, (tmp_path / "said").read_text()
+            time.sleep(0.05)
+        child.send_signal(by)
+        assert child.wait(60) != 0
+    assert not list(tmp_path.glob("headrace-*")) and not list(tmp_path.glob("*.toml"))
+    # Open MPI's ranks are told by its launcher, and end a moment later.
+    look = ["pgrep", "-f", f"{tmp_path}/headrace-"]
+    end = time.monotonic() + 20
+    while (left := subprocess.run(look, capture_output=True, text=True).stdout) and (
+        time.monotonic() < end
+    ):
+        time.sleep(0.1)
+    assert not left
+
+
+def test_measures_and_writes_a_table(tmp_path: Path) -> None:
+    """All of it, on few sizes."""
+    flags = ("--library", "--mpi", "openmpi", "--most", "64", "--minutes", "0.1", "--batches", "6")
+    done = bench_command(tmp_path)("tune", "collectives", *flags, "--json", "t.json", "table.toml")
+    assert done.returncode == 0, done.stderr
+    (one,) = read_library_jobs(tmp_path / "t.json")
+    measured = {(cell.operation, cell.algorithm) for cell in one.screened}
+    knobs = [knob for knob in KNOBS if knob.library == "openmpi"]
+    assert measured == {(knob.operation, name) for knob in knobs for name in knob.algorithms}
+    assert {cell.bytes for cell in one.screened if cell.operation == "bcast"} == {8, 64}
+    assert all(cell.wrong == 0 for cell in (*one.screened, *one.confirmed))
+    assert all(len(cell.own) >= rounds_needed() for cell in one.confirmed)
+    found = table_of(tomllib.loads((tmp_path / "table.toml").read_text()))
+    assert found.problems == ()
+    sections = [shown(list(section.choices)) for section in found.sections.values()]
+    assert sections in ([], [shown(taken(one))])
