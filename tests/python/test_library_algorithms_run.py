@@ -124,6 +124,21 @@ def test_other_jobs_are_left_alone(run: Run, kind: str) -> None:
     assert not found and "the table is of one node" in said
 
 
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("intel", "I_MPI_HYDRA_HOST_FILE"),
+        ("openmpi", "PRTE_MCA_prte_default_hostfile"),
+        ("mpich", "PBS_NODEFILE"),
+    ],
+)
+def test_nodes_may_be_named_elsewhere(run: Run, kind: str, name: str, tmp_path: Path) -> None:
+    nodes = tmp_path / "nodes"
+    nodes.write_text("a\nb\n")
+    found, said = run(kind, **{name: str(nodes)})
+    assert not found and "the table is of one node" in said
+
+
 @pytest.mark.parametrize("kind", VERSIONS)
 def test_one_named_node_is_one_node(run: Run, kind: str) -> None:
     found, _ = run(kind, *(("--host", "a:2") if kind == "openmpi" else ("-hosts", "a")))

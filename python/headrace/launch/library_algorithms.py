@@ -24,8 +24,9 @@ from headrace.settings.resolver import Resolution
 SWITCH, TABLE, ORDER = "HEADRACE_COLL_LIBRARY", "HEADRACE_COLL_TABLE", "HEADRACE_COLL_ORDER"
 # Tells the ranks, and so the record, what was set.
 TOLD = "HEADRACE_COLL_LIBRARY_SET"
-# Variables that name nodes, which job sizes do not know.
+# Variables that name nodes.
 HOST_FILES = (
+    "HYDRA_HOST_FILE",
     *("I_MPI_HYDRA_HOST_FILE", "I_MPI_HYDRA_HOSTS", "I_MPI_HYDRA_MACHINE_FILE"),
     *("OMPI_MCA_orte_default_hostfile", "OMPI_MCA_hostfile", "PRTE_MCA_prte_default_hostfile"),
 )
@@ -67,7 +68,7 @@ def tuned_program(mpi: Mpi, ranks: int, settings: Resolution, environ: Mapping[s
     table = _table(settings)
     if table is None:
         return Tuned()
-    job = Job(mpi.kind, mpi.version, ranks, not machine.in_batch_job(environ))
+    job = Job(mpi.kind, mpi.version, ranks, not _may_be_elsewhere(environ))
     return _tuned(table, job, mpi.prefix, (), settings, environ)
 
 
@@ -134,8 +135,12 @@ def _is_on_one_node(size: JobSize, family: Family, environ: Mapping[str, str]) -
     """Whether it surely is."""
     if size.hosts:
         return len(size.hosts) == 1
-    may_be_elsewhere = machine.in_batch_job(environ) or any(map(environ.get, HOST_FILES))
-    return family in (HYDRA, OPENMPI) and not may_be_elsewhere
+    return family in (HYDRA, OPENMPI) and not _may_be_elsewhere(environ)
+
+
+def _may_be_elsewhere(environ: Mapping[str, str]) -> bool:
+    """Whether a launcher without a list of nodes may start ranks on others than this one."""
+    return machine.in_batch_job(environ) or any(map(environ.get, HOST_FILES))
 
 
 def _options(line: Sequence[str], family: Family) -> list[str]:
