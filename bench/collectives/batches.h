@@ -27,8 +27,8 @@ class Batches {
   Batches(const World& world, const Functions& own, std::int64_t count, double milliseconds)
       : world_(world), own_(own), count_(count), milliseconds_(milliseconds) {}
 
-  /// Collective. Each way is called with the cell filled, and its result is compared. Ways: of an
-  /// even number, see way_of.
+  /// Collective. Each way is called with the cell filled, and its result is compared. Ways: one,
+  /// or an even number of them, see way_of.
   Measured measure(Cell& cell, Ways ways);
 
  private:

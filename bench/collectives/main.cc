@@ -26,6 +26,7 @@ struct Parameters {
   std::int64_t batches = 40;
   double milliseconds = 1;  ///< of a batch
   bool guidelines = false;
+  bool plain = false;
   std::string json;
   bool show_help = false;
 };
@@ -44,7 +45,11 @@ struct Finding {
 
 /// The operations that can be measured, each once.
 std::vector<std::string> known_operations(const Parameters& p) {
-  if (!p.guidelines) return operation_names();
+  if (!p.guidelines) {
+    std::vector<std::string> names = operation_names();
+    if (p.plain) names.emplace_back("reduce");
+    return names;
+  }
   std::vector<std::string> names;
   for (const Guideline& one : Emulation::guidelines()) names.emplace_back(one.operation);
   names.erase(std::ranges::unique(names).begin(), names.end());
@@ -79,6 +84,7 @@ Parameters parse(int argc, char** argv, std::string& help) {
           {'b', "batches", &p.batches, "of each size and way, in turns", 1},
           {0, "batchTime", &p.milliseconds, "milliseconds that a batch should take"},
           {0, "guidelines", &p.guidelines, "is an operation slower than what does the same?"},
+          {0, "plain", &p.plain, "the MPI library's own alone, reduce included"},
           {0, "json", &p.json, "write the results as JSON here"},
           {'h', "help", &p.show_help, "this help"},
       });
@@ -86,6 +92,9 @@ Parameters parse(int argc, char** argv, std::string& help) {
   help = parser.help();
   if (p.least.bytes % 8 != 0 || p.most.bytes % 8 != 0 || p.least.bytes > p.most.bytes) {
     throw AgreedFailure("sizes must be multiples of 8, the first no larger than the last", 2);
+  }
+  if (p.plain && p.guidelines) {
+    throw AgreedFailure("--plain and --guidelines exclude each other, leave one of them out", 2);
   }
   return p;
 }
@@ -122,12 +131,17 @@ class Bench {
  public:
   Bench(const Parameters& parameters, const World& world)
       : world_(world),
+        is_plain_(parameters.plain),
         own_(library_functions()),
         called_(called_functions()),
         batches_(world, own_, parameters.batches, parameters.milliseconds) {}
 
   Finding measure(const Case& one) {
     Cell cell(world_, one.operation, one.bytes);
+    if (is_plain_) {
+      const std::function<void()> ways[] = {[&] { cell.call(own_); }};
+      return {one, batches_.measure(cell, ways)};
+    }
     if (one.emulation.empty()) {
       const std::function<void()> ways[] = {[&] { cell.call(own_); }, [&] { cell.call(called_); }};
       return {one, batches_.measure(cell, ways)};
@@ -141,14 +155,15 @@ class Bench {
 
  private:
   const World& world_;
+  bool is_plain_;
   Functions own_;
   Functions called_;
   Batches batches_;
 };
 
 void print_header(const Parameters& p) {
-  std::printf("%-22s %9s %9s %12s %12s", "operation", "bytes", "calls", "plain (us)",
-              p.guidelines ? "by others" : "called (us)");
+  std::printf("%-22s %9s %9s %12s", "operation", "bytes", "calls", "plain (us)");
+  if (!p.plain) std::printf(" %12s", p.guidelines ? "by others" : "called (us)");
   if (p.guidelines) std::printf(" %12s %12s", "called (us)", "by others");
   std::printf(" %8s%s\n", "wrong", p.guidelines ? "  others" : "");
 }

@@ -4,8 +4,8 @@
 
 namespace headrace::bench::collectives {
 
-/// Which of `count` ways is measured at this turn of a round (both from 0). `count`: even. Within
-/// `count` rounds each way comes once at each turn, and once straight after each other way
+/// Which of `count` ways is measured at this turn of a round (both from 0). `count`: even, or 1.
+/// Within `count` rounds each way comes once at each turn, and once straight after each other way
 /// (Williams, "Experimental designs balanced for the estimation of residual effects of treatments",
 /// 1949). A round of odd number is the reverse of the one before, so that of each pair of ways
 /// either one comes first equally often.

@@ -127,6 +127,7 @@ struct Settings {
   std::int64_t coll_after = 3;                                         ///< HEADRACE_COLL_AFTER
   std::int64_t alltoallv_throttle = 8;      ///< HEADRACE_ALLTOALLV_THROTTLE
   std::vector<std::string> coll_sync = {};  ///< HEADRACE_COLL_SYNC
+  std::string coll_library_set = "";        ///< HEADRACE_COLL_LIBRARY_SET
   bool cart_reorder = false;                ///< HEADRACE_CART_REORDER
   bool cpumask_display = false;             ///< HEADRACE_CPUMASK_DISPLAY
   bool rank_display = false;                ///< HEADRACE_RANK_DISPLAY

@@ -11,6 +11,7 @@ namespace headrace::collective {
 namespace {
 
 constexpr double kMostGain = 1e6;
+constexpr std::string_view kOfTheLibrary = "library";
 
 /// Takes a number from the front of a text; none if there is none.
 template <class Number>
@@ -59,6 +60,7 @@ bool read_ranges(std::string_view text, Use use, std::vector<Use>& uses) {
 /// Why an entry cannot be used, and what to write; empty where it is used or is none of ours.
 std::string use_entry(const TomlEntry& entry, std::vector<Use>& uses) {
   if (!entry.table.empty() && entry.table[0] == "origin") return {};
+  if (entry.table.size() > 2 && entry.table[2] == kOfTheLibrary) return {};
   const auto library = entry.table.size() == 2 ? library_named(entry.table[0]) : std::nullopt;
   const bool is_on_one_node = library && entry.table[1] == "one";
   if (!library || (!is_on_one_node && entry.table[1] != "several")) {

@@ -23,8 +23,9 @@ struct UseTable {
 ///     [mpich.one]
 ///     allreduce = "1-512 1.5, 4096-1048576 1.2"
 ///
-/// A table `origin` says where it was measured, and is left alone. What cannot be used is named and
-/// left out; the rest counts.
+/// A table `origin` says where it was measured, and tables like `mpich.one.library.2` are about the
+/// library's own algorithms, which `headrace run` sets: both are left alone. What cannot be used is
+/// named and left out; the rest counts.
 UseTable read_use_table(std::string_view text);
 
 /// "mpich", "intel" or "openmpi".

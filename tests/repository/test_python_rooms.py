@@ -17,7 +17,7 @@ PACKAGE = "headrace"
 # Ground to roof: packages and modules below headrace/. Those of one layer do not see each other.
 LAYERS = (
     ("__init__", "errors", "machine", "places", "regions", "statistics"),
-    ("darshan", "elf", "launchers", "record", "settings"),
+    ("algorithms", "darshan", "elf", "launchers", "record", "settings"),
     ("analysis", "feedback", "mpi", "place"),
     ("advice", "front", "symbols"),
     ("compare", "counters", "launch", "profile"),

@@ -28,6 +28,16 @@ TEST(UseTable, HasRangesByLibraryNodesAndOperation) {
   EXPECT_FALSE(table.uses[3].is_on_one_node);
 }
 
+TEST(UseTable, LeavesTheLibrarysOwnAlgorithmsAlone) {
+  const UseTable table = read_use_table(
+      "[mpich.one]\nbarrier = \"0-0 2\"\n"
+      "[mpich.one.library.2]\nversion = \"5.0.2\"\nallgather = \"ring 0-0 1.2\"\n"
+      "[intel.one.library.4]\nbcast = \"preset_3 1-8 1.5\"\n");
+  EXPECT_TRUE(table.problems.empty()) << table.problems[0];
+  ASSERT_EQ(table.uses.size(), 1U);
+  EXPECT_EQ(table.uses[0].operation, Operation::barrier);
+}
+
 TEST(UseTable, LeavesOutWhatIsNoneAndSaysSo) {
   for (const char* const bad :
        {"[mpich.one]\nbcats = \"1-2 1.5\"", "[mpich]\nbcast = \"1-2 1.5\"", "bcast = \"1-2 1.5\"",
@@ -37,7 +47,8 @@ TEST(UseTable, LeavesOutWhatIsNoneAndSaysSo) {
         "[mpich.one]\nbcast = \"-1-2 1.5\"", "[mpich.one]\nbcast = \"1-2\"",
         "[mpich.one]\nbcast = \"1-2 1.5,3-4 1.5\"", "[mpich.one]\nbcast = \"1-2 1.5, \"",
         "[mpich.one]\nbcast = \"1-99999999999999999999 1.5\"", "[mpich.one]\nbcast = 3",
-        "[mpich.one]\nbcast = \"\"", "[mpich.one]\nbcast = [1]"}) {
+        "[mpich.one]\nbcast = \"\"", "[mpich.one]\nbcast = [1]",
+        "[mpich.one.other.2]\nbcast = \"1-2 1.5\"", "[mpich.library]\nbcast = \"1-2 1.5\""}) {
     const UseTable table =
         read_use_table(std::string(bad) + "\n[intel.one]\nbarrier = \"0-0 2\"\n");
     ASSERT_EQ(table.uses.size(), 1U) << bad;

@@ -13,6 +13,7 @@ from tools.generate import (
     counters,
     datatypes,
     hints,
+    library_algorithms,
     limits,
     mpi,
     record_tables,
@@ -29,7 +30,7 @@ def outputs() -> list[Output]:
     """All generated files, with their text as it must be committed."""
     made = []
     modules = (
-        *(settings, hints, limits, datatypes, costs, collectives),
+        *(settings, hints, limits, datatypes, costs, collectives, library_algorithms),
         *(mpi, record_tables, verdict, counters, trace_groups),
     )
     for module in modules:

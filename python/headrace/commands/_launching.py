@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 
 from headrace.errors import HeadraceError, say
+from headrace.launch.cache import write
 from headrace.launch.execution import shown
 from headrace.launch.job import find_preload, launch_of_line, launch_of_program
-from headrace.launch.ordering import write
 from headrace.launch.values import Launch
 from headrace.launchers.families import FAMILIES
 from headrace.mpi.kinds import KINDS, STANDARD_ABI
@@ -131,6 +131,9 @@ def prepare(
             say(line)
     elif launch.notes and not preload.is_quiet:
         say(launch.notes[0])  # which order it is, and why
+    if explain or dry_run:
+        for line in launch.algorithms:
+            say(line)
     if explain:
         for line in launch.explained:
             say(line)

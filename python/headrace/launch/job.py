@@ -7,7 +7,8 @@ from pathlib import Path
 
 from headrace import machine
 from headrace.errors import HeadraceError, say
-from headrace.launch.limiting import Limited, limited_line, limited_program
+from headrace.launch.library_algorithms import tuned_line, tuned_program
+from headrace.launch.limiting import limited_line, limited_program
 from headrace.launch.ordering import ORDER, ordered, refuse_order
 from headrace.launch.preload import find_library, preload_obstacle
 from headrace.launch.start import launch_line
@@ -58,9 +59,10 @@ def launch_of_line(line: Sequence[str], family_name: str | None, preload: Preloa
     size = job_size(line, family, preload.environ) if _is_placed(preload) else JobSize()
     order, notes = ordered(line, launcher, family, size, preload.settings, preload.environ)
     limits = limited_line(line, launcher, family, preload.settings, preload.environ)
-    warn(limits, preload)
+    tuned = tuned_line(line, launcher, family, preload.settings, preload.environ)
+    warn((*limits.warnings, *tuned.warnings), preload)
     ranks = preload.ranks
-    given = {**ranks.variables, **limits.variables, **order.variables}
+    given = {**ranks.variables, **limits.variables, **tuned.variables, **order.variables}
     launch = wrap(order.line, family, replace(ranks, variables=given), preload.environ)
     # argv[0] stays as given: Open MPI takes an absolute one for a --prefix.
     return replace(
@@ -68,13 +70,14 @@ def launch_of_line(line: Sequence[str], family_name: str | None, preload: Preloa
         executable=str(launcher),
         notes=tuple(notes),
         explained=limits.notes,
+        algorithms=tuned.notes,
         file=order.file,
     )
 
 
-def warn(limits: Limited, preload: Preload) -> None:
+def warn(lines: Sequence[str], preload: Preload) -> None:
     if not preload.is_quiet:
-        for line in limits.warnings:
+        for line in lines:
             say(line)
 
 
@@ -111,8 +114,10 @@ def launch_of_program(
         warn_of_look_up(command, {**environ, **choice.variables})
     ranks = preload.ranks
     limits = limited_program(choice.mpi.kind, np, preload.settings, environ)
-    warn(limits, preload)
-    variables = {**ranks.variables, **limits.variables, **choice.variables}
+    tuned = tuned_program(choice.mpi, np, preload.settings, environ)
+    warn((*limits.warnings, *tuned.warnings), preload)
+    given = {**limits.variables, **tuned.variables, **choice.variables}
+    variables = {**ranks.variables, **given}
     launch = launch_line(
         choice.mpi,
         np,
@@ -122,7 +127,7 @@ def launch_of_program(
         oversubscribe=np > machine.available_cores() and not machine.in_batch_job(environ),
         as_root=os.geteuid() == 0,
     )
-    return replace(launch, explained=limits.notes)
+    return replace(launch, explained=limits.notes, algorithms=tuned.notes)
 
 
 def require_preloadable(command: Sequence[str], library: Path, environ: Mapping[str, str]) -> None:

@@ -7,14 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from headrace import machine
-from headrace.errors import HeadraceError, message
+from headrace.errors import message
 from headrace.launch import limits
+from headrace.launch.line_facts import assigning_words, kind_of_line, size_of_line
 from headrace.launchers.detection import version_text
-from headrace.launchers.families import ALPS, HYDRA, OPENMPI, PALS, SLURM, Family
-from headrace.launchers.job_size import JobSize, job_size
-from headrace.launchers.line import read_contexts
-from headrace.mpi.kinds import kind_of
-from headrace.mpi.program import examine
+from headrace.launchers.families import HYDRA, OPENMPI, Family
 from headrace.settings.resolver import Resolution
 
 SETTING = "HEADRACE_LIMITS"
@@ -47,12 +44,12 @@ def limited_line(
     """The limits of the job that a launcher line starts."""
     if settings.value(SETTING) is not True:
         return Limited(notes=("limits are not set, as you asked",))
-    size = _size(line, family, environ)
+    size = size_of_line(line, family, environ)
     version = version_text(launcher, environ) if family in (HYDRA, OPENMPI) else ""
-    mpi = _kind(line, family, version, environ)
+    mpi = kind_of_line(line, family, version, environ)
     is_local = not size.hosts and family in (HYDRA, OPENMPI) and not machine.in_batch_job(environ)
     per_node = size.ranks if is_local else size.most_per_node
-    found = limited(limits.Job(mpi, size.ranks, per_node), environ, _assigning(line, family))
+    found = limited(limits.Job(mpi, size.ranks, per_node), environ, assigning_words(line, family))
     if mpi != "openmpi" or not is_local:
         return found
     return _with_room(found, per_node, 4 if "(Open MPI) 4" in version else LATEST, environ, line)
@@ -76,42 +73,6 @@ def limited(job: limits.Job, environ: Mapping[str, str], line: Sequence[str]) ->
         return Limited(notes=("limits are not set: the number of ranks is not known",))
     decisions = limits.decide(job, environ, line, limits.networks())
     return Limited(limits.variables(decisions), tuple(map(str, decisions)))
-
-
-def _size(line: Sequence[str], family: Family, environ: Mapping[str, str]) -> JobSize:
-    try:
-        return job_size(line, family, environ)
-    except HeadraceError:
-        return JobSize()  # the launcher will say so
-
-
-def _assigning(line: Sequence[str], family: Family) -> list[str]:
-    """Words of a line that may set variables: the launcher's, and NAME=VALUE of env(1) behind."""
-    words: list[str] = []
-    for context in read_contexts(family, list(line)):
-        program = context.end if context.program is None else context.program
-        words += line[context.start : program]
-        words += (word for word in line[program : context.end] if "=" in word)
-    return words
-
-
-def _kind(line: Sequence[str], family: Family, version: str, environ: Mapping[str, str]) -> str:
-    """The kind of MPI that the ranks use; "" if it is not known."""
-    if family is HYDRA:
-        return "intel" if "Intel(R) MPI" in version else "mpich"
-    if family is OPENMPI:
-        return "openmpi"
-    if family not in (SLURM, ALPS, PALS):
-        return ""
-    for context in read_contexts(family, list(line)):
-        if context.program is not None:
-            try:
-                program = examine(line[context.program : context.end], environ)
-            except HeadraceError:
-                continue  # it may be there on the nodes only
-            if program.library is not None:
-                return kind_of(program.library) or ""
-    return ""
 
 
 def _with_room(

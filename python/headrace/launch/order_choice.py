@@ -1,7 +1,5 @@
 """From what a user asks for, 0, 1, 2, 3, auto or a file, to the order of this job's ranks."""
 
-import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -111,10 +109,3 @@ def _computed(path: Path, size: JobSize) -> Wanted:
         f"order computed from '{path}' ({choice.way}), which sends {100 * choice.gain:.1f} % less "
         "between nodes",
     )
-
-
-def folder_for_files(environ: Mapping[str, str]) -> Path:
-    """Where files for launchers are kept."""
-    base = environ.get("XDG_CACHE_HOME", "")
-    home = environ.get("HOME") or os.path.expanduser("~")
-    return (Path(base) if base.startswith("/") else Path(home) / ".cache") / "headrace" / "orders"

@@ -1,11 +1,11 @@
 """The rank order that the settings ask for, applied to a launcher line."""
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from headrace.errors import HeadraceError, unwritable
+from headrace.errors import HeadraceError
+from headrace.launch.cache import folder_for_files
 from headrace.launch.ordered_line import Ordered, is_crays
 from headrace.launchers.detection import answer_to, version_text
 from headrace.launchers.families import HYDRA, Family
@@ -43,7 +43,7 @@ def ordered(
         found.order,
         size,
         version=_abilities(launcher, environ) if family is HYDRA else "",
-        folder=order_choice.folder_for_files(environ),
+        folder=folder_for_files(environ, "orders"),
         environ=environ,
     )
     nodes = rank_order.nodes_text(orders.nodes(found.order, size.sizes).tolist())
@@ -60,18 +60,6 @@ def _is_crays_own(origin: str, family: Family, environ: Mapping[str, str]) -> bo
 def _abilities(launcher: Path, environ: Mapping[str, str]) -> str:
     """What a launcher prints about itself."""
     return version_text(launcher, environ) + answer_to("--help", launcher, environ)
-
-
-def write(file: tuple[Path, str]) -> None:
-    """Writes a launcher's file, as others may do at the same time."""
-    path, text = file
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f"{path.name}.{os.getpid()}.part")
-        part.write_text(text)
-        part.replace(path)
-    except OSError as error:
-        raise unwritable(path, error, "set XDG_CACHE_HOME to a directory of yours") from error
 
 
 def refuse_order(settings: Resolution) -> None:

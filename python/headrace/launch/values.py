@@ -21,12 +21,13 @@ NOTHING = RankEnvironment()
 @dataclass(frozen=True)
 class Launch:
     """What to execute. `executable` is argv[0]'s file where that is a bare name. notes: what was
-    decided about it, for people; explained: what else, for who asks. file: what the line names and
-    has to be written first."""
+    decided about it, for people; explained: what else, for who asks; algorithms: of the library.
+    file: what the line names and has to be written first."""
 
     argv: list[str]
     environ: dict[str, str]
     executable: str = ""
     notes: tuple[str, ...] = ()
     explained: tuple[str, ...] = ()
+    algorithms: tuple[str, ...] = ()
     file: tuple[Path, str] | None = None

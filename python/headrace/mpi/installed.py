@@ -78,8 +78,7 @@ class Mpi:
         """Version as its launcher tells it, "" if it does not."""
         if self.launcher is None:
             return ""
-        match = re.search(r"\d+\.\d+(\.\d+)*", version_text(self.launcher, os.environ))
-        return match[0] if match else ""
+        return version_in(version_text(self.launcher, os.environ))
 
     def library_named(self, soname: str) -> Path | None:
         """This MPI's library of that soname."""
@@ -88,6 +87,12 @@ class Mpi:
             if facts and soname in (facts.soname, library.name):
                 return library
         return None
+
+
+def version_in(text: str) -> str:
+    """The version in what a launcher prints about itself, "" without."""
+    match = re.search(r"\d+\.\d+(\.\d+)*", text)
+    return match[0] if match else ""
 
 
 def from_library(library: Path, environ: Mapping[str, str], source: str = "") -> Mpi | None:

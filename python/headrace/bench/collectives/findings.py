@@ -12,6 +12,9 @@ from headrace.statistics import Interval, median_interval, paired_ratio
 
 FORMAT = "headrace bench collectives 1"
 GUIDELINES_FORMAT = "headrace bench collectives guidelines 1"
+LIBRARY_FORMAT = "headrace tune collectives library 1"
+# As tables name them, by the names of --mpi.
+LIBRARIES = {"mpich": "mpich", "intel": "intel", "openmpi": "openmpi", "abi": "mpich"}
 # A loss: Headrace is surely slower than this share of the library's speed.
 LEAST_SHARE = 0.97
 Found = TypeVar("Found")
@@ -120,6 +123,8 @@ def read_document(path: Path, form: str, job_of: Callable[[dict[str, Any]], Foun
                 advice = "add --guidelines to 'headrace bench collectives', which shows it"
             elif form == GUIDELINES_FORMAT and document["format"] == FORMAT:
                 advice = "leave out --guidelines"
+            elif document["format"] == LIBRARY_FORMAT:
+                advice = "give it to 'headrace tune collectives --library --from'"
             raise ValueError(f"its format is {document['format']!r}, not {form!r}")
         return [job_of(entry) for entry in document["jobs"]]
     except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:

@@ -3,7 +3,7 @@
 import json
 import re
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from headrace.bench.collectives.guidelines import GuidelineCell, GuidelineJob
 from headrace.bench.programs import find_program
 from headrace.bench.runner import Host, end_group, fair_settings, launch, start_captured
 from headrace.errors import HeadraceError
+from headrace.launch.values import Launch
 
 LIMIT_SECONDS = 3600
 PROGRAM = "collectives"
@@ -31,12 +32,14 @@ def measure(
     folder: Path,
     environ: Mapping[str, str],
     always: bool,
+    more: Mapping[str, str] | None = None,
 ) -> Job:
     """One job in which plain calls and Headrace's alternate. flags: the program's. folder: for its
-    results. always: with all that Headrace can carry out, whatever was measured before."""
-    document, output = _run(host, ranks, flags, folder, environ, always)
+    results. always: with all that Headrace can carry out, whatever was measured before. more:
+    variables for the ranks."""
+    document, output = _run(host, ranks, flags, folder, environ, always, more)
     cells = [Cell(**cell, taken=_taken_of(output, cell, ranks)) for cell in document["cells"]]
-    return Job(**_setup(host, ranks, document), cells=cells)
+    return Job(**setup_of(host, ranks, document), cells=cells)
 
 
 def measure_guidelines(
@@ -52,7 +55,29 @@ def measure_guidelines(
     cells = [
         GuidelineCell(**cell, taken=_taken_of(output, cell, ranks)) for cell in document["cells"]
     ]
-    return GuidelineJob(**_setup(host, ranks, document), cells=cells)
+    return GuidelineJob(**setup_of(host, ranks, document), cells=cells)
+
+
+def measure_plain(
+    host: Host,
+    ranks: int,
+    flags: Sequence[str],
+    folder: Path,
+    environ: Mapping[str, str],
+    more: Mapping[str, str],
+) -> dict[str, Any]:
+    """What the program writes of the MPI library alone. more: variables for the ranks."""
+    document, _ = _written(
+        host,
+        ranks,
+        [*flags, "--plain"],
+        folder,
+        environ,
+        lambda command: launch(
+            host, ranks, command, environ, preload=False, variables=more, bind=True
+        ),
+    )
+    return document
 
 
 def _run(
@@ -62,17 +87,35 @@ def _run(
     folder: Path,
     environ: Mapping[str, str],
     always: bool,
+    more: Mapping[str, str] | None = None,
 ) -> tuple[dict[str, Any], str]:
     """What the program has written, and all that it and Headrace have said."""
-    results = folder / f"collectives-{host.name}.json"
-    command = [str(find_program(PROGRAM, host.name, environ)), *flags, "--json", str(results)]
     variables = {
         "HEADRACE_COLLECTIVES": "1",
         "HEADRACE_COLL_DISPLAY": "1",
         "HEADRACE_QUIET": "0",
         **({"HEADRACE_COLL_USE": "always"} if always else {}),
+        **(more or {}),
     }
-    line = launch(host, ranks, command, environ, preload=True, variables=variables, bind=True)
+
+    def line_of(command: Sequence[str]) -> Launch:
+        return launch(host, ranks, command, environ, preload=True, variables=variables, bind=True)
+
+    return _written(host, ranks, flags, folder, environ, line_of)
+
+
+def _written(
+    host: Host,
+    ranks: int,
+    flags: Sequence[str],
+    folder: Path,
+    environ: Mapping[str, str],
+    line_of: Callable[[Sequence[str]], Launch],
+) -> tuple[dict[str, Any], str]:
+    results = folder / f"collectives-{host.name}.json"
+    results.unlink(missing_ok=True)
+    program = str(find_program(PROGRAM, host.name, environ))
+    line = line_of([program, *flags, "--json", str(results)])
     with start_captured(line) as child:
         try:
             output, _ = child.communicate(timeout=LIMIT_SECONDS)
@@ -85,7 +128,7 @@ def _run(
     return json.loads(results.read_text()), output
 
 
-def _setup(host: Host, ranks: int, document: Mapping[str, Any]) -> dict[str, Any]:
+def setup_of(host: Host, ranks: int, document: Mapping[str, Any]) -> dict[str, Any]:
     """What Setup has."""
     return {
         "mpi": host.title,

@@ -4,11 +4,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from math import floor
 
-from headrace.bench.collectives.findings import WITHOUT_SIZE, Job
+from headrace.bench.collectives.findings import LIBRARIES, WITHOUT_SIZE, Job
 
 # Below this a gain is not worth a path of our own.
 LEAST_GAIN = 1.03
-LIBRARIES = {"mpich": "mpich", "intel": "intel", "openmpi": "openmpi", "abi": "mpich"}
 
 Key = tuple[str, str, str]  # library, nodes (one, several), operation
 Gains = Mapping[int, float]  # bytes of a rank's block -> times as fast, at the least
@@ -55,12 +54,12 @@ def for_all_sizes(sizes: Gains) -> list[tuple[int, int, float]]:
     return [(0, 0, least)] if least >= LEAST_GAIN else []
 
 
-def to_toml(jobs: Sequence[Job], machine: str) -> str:
-    """The table. machine: what it was measured on, for people."""
+def to_toml(jobs: Sequence[Job], machine: str, more: Sequence[str] = ()) -> str:
+    """The table. machine: what it was measured on, for people. more: lines of further sections."""
     dates = max((job.date for job in jobs), default="")
     lines = [
         "# Which collective operations Headrace carries out: HEADRACE_COLL_TABLE names this file.",
-        "# Bytes of one rank's block, and how many times as fast, at the least.",
+        "# Bytes of one rank's block, and how many times as fast, at the least; 0-0: all sizes.",
         "",
         "[origin]",
         f"machine = {_text(machine)}",
@@ -76,7 +75,7 @@ def to_toml(jobs: Sequence[Job], machine: str) -> str:
             lines += ["", header]
         texts = [f"{least}-{most} {_down(gain):g}" for least, most, gain in found]
         lines.append(f'{operation} = "{", ".join(texts)}"')
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *more]) + "\n"
 
 
 def _down(gain: float) -> float:

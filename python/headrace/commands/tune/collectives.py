@@ -6,16 +6,23 @@ import tempfile
 from pathlib import Path
 
 import click
+from rich.console import Console
 
 from headrace import machine
 from headrace.bench import report
-from headrace.bench.collectives import output, table
-from headrace.bench.collectives.findings import read_jobs
+from headrace.bench.collectives import library_choice, library_output, library_times, output, table
+from headrace.bench.collectives.findings import Job, read_jobs
+from headrace.bench.collectives.library_running import measure_library, require_own_choice
+from headrace.bench.collectives.library_times import LibraryJob
 from headrace.bench.collectives.running import measure
-from headrace.bench.runner import find_wanted
+from headrace.bench.runner import Host, find_wanted
 from headrace.bench.workspace import workspace
 from headrace.commands._options import earlier_option, mpis_option
+from headrace.demo.progress import DemoProgress
 from headrace.errors import say
+
+SECONDS = 60
+_FILE = click.Path(dir_okay=False)
 
 
 @click.command(short_help="Measures which collective operations Headrace should carry out here.")
@@ -38,36 +45,117 @@ from headrace.errors import say
     show_default=True,
     help="Pairs of batches of each size, plain and with Headrace.",
 )
-@earlier_option("Take what 'headrace bench collectives --always --json' wrote; repeatable.")
-@click.argument("file", type=click.Path(dir_okay=False))
+@click.option(
+    "--library",
+    is_flag=True,
+    help="Find which of the MPI library's own algorithms are faster than those it takes, too.",
+)
+@click.option(
+    "--minutes",
+    type=click.FloatRange(min=0.1, max=24 * 60),
+    default=6,
+    show_default=True,
+    help="With --library: for that, for each MPI and number of ranks, about.",
+)
+@click.option(
+    "--json", "json_file", type=_FILE, help="With --library: write these times here, for --from."
+)
+@click.option("--markdown", type=_FILE, help="With --library: write a page of them here.")
+@earlier_option(
+    "Take what 'headrace bench collectives --always --json' wrote, or --json here; repeatable."
+)
+@click.argument("file", type=_FILE)
 def collectives(
     ranks: tuple[int, ...],
     wanted: tuple[str, ...],
     most: str,
     batches: int,
+    library: bool,
+    minutes: float,
+    json_file: str | None,
+    markdown: str | None,
     earlier: tuple[Path, ...],
     file: str,
 ) -> int:
     """Measure all collective operations that Headrace can carry out on this node, and write to FILE
-    where they are surely faster than the MPI library's own.
+    where they are surely faster than the MPI library's own. With --library first measure the MPI
+    library's other algorithms, in launches that alternate, and write those that surely are faster
+    than its own choice; Headrace is then measured against these.
 
     \b
     headrace tune collectives -n 2 -n 4 --mpi openmpi table.toml
     HEADRACE_COLLECTIVES=1 HEADRACE_COLL_TABLE=table.toml headrace run -n 4 ./app
+    headrace tune collectives -n 2 --library table.toml
+    HEADRACE_COLL_TABLE=table.toml headrace run -n 2 ./app
     """
-    report.require_writable(file)
+    for path in (file, json_file, markdown):
+        report.require_writable(path)
     if earlier:
-        jobs = [job for path in earlier for job in read_jobs(path)]
+        jobs = [
+            job
+            for path in earlier
+            if not library_times.is_of_library(path)
+            for job in read_jobs(path)
+        ]
+        found = [
+            job
+            for path in earlier
+            if library_times.is_of_library(path)
+            for job in library_times.read_library_jobs(path)
+        ]
     else:
-        flags = ["--most", most, "--batches", str(batches)]
-        with workspace(Path(tempfile.gettempdir())) as folder:
-            jobs = [
-                measure(host, np, flags, folder, os.environ, always=True)
-                for host in find_wanted(wanted, os.environ, say)
-                for np in ranks
-            ]
-    output.show(report.make_console(), jobs)
+        hosts = find_wanted(wanted, os.environ, say)
+        for host in hosts if library else ():
+            require_own_choice(host, os.environ)
+        flags = ["--most", most], ["--batches", str(batches)]
+        jobs = [] if library else _measured(hosts, ranks, [*flags[0], *flags[1]])
+        found = _measured_library(hosts, ranks, *flags, minutes * SECONDS) if library else []
+    for path, text in ((json_file, library_times.to_document), (markdown, library_output.page)):
+        if path is not None:
+            report.write_text(path, text(found))
+    return _end(file, [*jobs, *library_choice.headrace_jobs(found)], jobs, found)
+
+
+def _measured(hosts: list[Host], ranks: tuple[int, ...], flags: list[str]) -> list[Job]:
+    with workspace(Path(tempfile.gettempdir())) as folder:
+        return [
+            measure(host, np, flags, folder, os.environ, always=True)
+            for host in hosts
+            for np in ranks
+        ]
+
+
+def _measured_library(
+    hosts: list[Host],
+    ranks: tuple[int, ...],
+    sizes: list[str],
+    batches: list[str],
+    seconds: float,
+) -> list[LibraryJob]:
+    """The library's algorithms, then Headrace against the library with the best of them."""
+    whole = seconds * len(hosts) * len(set(ranks))
+    with (
+        workspace(Path(tempfile.gettempdir())) as folder,
+        DemoProgress(Console(stderr=True), whole) as progress,
+    ):
+        return [
+            job
+            for host in hosts
+            for job in measure_library(
+                host, ranks, sizes, batches, folder, os.environ, seconds, progress.tell
+            )
+        ]
+
+
+def _end(file: str, all_jobs: list[Job], jobs: list[Job], found: list[LibraryJob]) -> int:
+    """all_jobs: also those of Headrace against the library with other algorithms."""
+    console = report.make_console()
+    if jobs:
+        output.show(console, jobs)
+    if found:
+        library_output.show(console, found)
     cores = machine.available_cores()
-    report.write_text(file, table.to_toml(jobs, f"{platform.machine()}, {cores} cores"))
+    more = library_choice.table_lines(found)
+    report.write_text(file, table.to_toml(all_jobs, f"{platform.machine()}, {cores} cores", more))
     say(f"the table is in '{file}', set HEADRACE_COLL_TABLE to it")
-    return 1 if output.wrong_lines(jobs) else 0
+    return 1 if output.wrong_lines(all_jobs) or library_output.wrong_lines(found) else 0

@@ -120,6 +120,8 @@ SETTINGS = (
         alias="MPICH_ALLTOALLV_THROTTLE",
     ),
     Setting("HEADRACE_COLL_SYNC", "names", "0", scope="job", alias="MPICH_COLL_SYNC"),
+    Setting("HEADRACE_COLL_LIBRARY", "boolean", "1", of_command=True),
+    Setting("HEADRACE_COLL_LIBRARY_SET", "text", "", scope="job"),
     Setting("HEADRACE_CART_REORDER", "boolean", "0", scope="job"),
     Setting("HEADRACE_CPUMASK_DISPLAY", "boolean", "0", scope="job", alias="MPICH_CPUMASK_DISPLAY"),
     Setting(

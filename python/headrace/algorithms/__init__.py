@@ -1,0 +1,1 @@
+"""Algorithms of MPI libraries for collective operations: how each is chosen, tables of them."""

@@ -1,0 +1,26 @@
+"""Files that launchers or ranks read: named by what they hold, so that they do not pile up."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from headrace.errors import unwritable
+
+
+def folder_for_files(environ: Mapping[str, str], kind: str) -> Path:
+    """Where files of a kind are kept."""
+    base = environ.get("XDG_CACHE_HOME", "")
+    home = environ.get("HOME") or os.path.expanduser("~")
+    return (Path(base) if base.startswith("/") else Path(home) / ".cache") / "headrace" / kind
+
+
+def write(file: tuple[Path, str]) -> None:
+    """Writes a file, as others may do at the same time."""
+    path, text = file
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f"{path.name}.{os.getpid()}.part")
+        part.write_text(text)
+        part.replace(path)
+    except OSError as error:
+        raise unwritable(path, error, "set XDG_CACHE_HOME to a directory of yours") from error
