@@ -18,7 +18,7 @@ const char* needs_parcels_on_node(const Shape& shape, const Call& call, const Li
 const char* needs_parcels_between(const Shape& shape, const Call& call, const Limits& limits);
 
 Algorithm::Cost no_cost(const Shape& shape, const Call& call);
-/// All data along a tree of nodes, each of which sends or receives it once.
+/// All data along a tree of nodes, whose edges carry it once.
 Algorithm::Cost cost_of_tree(const Shape& shape, const Call& call);
 
 /// All ranks of the node come, and know that all have.

@@ -145,6 +145,7 @@ def test_a_report_is_summed_up_truly(tmp_path: Path) -> None:
     )
     outcome = testing._counts(report)
     assert (outcome.passed, outcome.failed, outcome.skipped) == (2, 3, 2)
+    assert outcome.again == 2
     assert not outcome.good
 
 

@@ -28,11 +28,12 @@ HUNG = re.compile(r"from pytest-timeout|^Timeout$|no end within \d+ s|did not en
 @dataclass
 class Outcome:
     """What a group came to; `problem` is set when its counts do not tell the whole truth. `hung`:
-    names of failed cases that had to be ended."""
+    names of failed cases that had to be ended. `again`: runs of cases that were made once more."""
 
     passed: int = 0
     failed: int = 0
     skipped: int = 0
+    again: int = 0
     seconds: float = 0
     problem: str = ""
     hung: list[str] = field(default_factory=list)
@@ -188,7 +189,9 @@ def _counts(report: Path) -> Outcome:
         root = ElementTree.parse(report).getroot()
     except (OSError, ElementTree.ParseError):
         return outcome
-    last = {_name(case): case for case in root.iter("testcase")}
+    cases = list(root.iter("testcase"))
+    last = {_name(case): case for case in cases}
+    outcome.again = len(cases) - len(last)
     for case in last.values():
         outcome.cases.append(costs.case_of(case))
         if case.find("failure") is not None or case.find("error") is not None:
@@ -220,7 +223,8 @@ def _summary(
         print(f"{'installs and builds':63} {prepared:6.0f} s")
     for (name, tier), one in outcomes.items():
         counts = f"{one.passed:5} passed {one.failed:4} failed {one.skipped:4} skipped"
-        note = f"   {one.problem}" if one.problem else ""
+        note = f"   {one.again} made again" if one.again else ""
+        note += f"   {one.problem}" if one.problem else ""
         print(f"{name:12} {tier:8} {counts} {one.seconds:6.0f} s{note}")
     for (name, _), one in outcomes.items():
         for case in one.hung:
