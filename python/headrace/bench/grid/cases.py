@@ -28,7 +28,7 @@ def _collective(block: int, transfer: int) -> Case:
 def _contiguous(ranks: int, size: int) -> Job:
     """One block of the file for each rank, by collective calls."""
     share = grid.per_rank("contiguous", grid.bulk_size(size), ranks, CONTIGUOUS_CALL)
-    return grid.ior(share, CONTIGUOUS_CALL, ranks, ranks * share)
+    return grid.ior(share, CONTIGUOUS_CALL, ranks, size)
 
 
 def _independent(block: int, ranks: int, size: int) -> Job:

@@ -35,8 +35,8 @@ END = "<!-- bench grid end -->"
 METHOD = (
     f"A search tries every setting in turns, {racing.ROUNDS} rounds; those far behind drop out "
     "after each. The fastest of many noisy ones looks faster than it is. So it then meets the "
-    "default in fresh pairs of runs, and only these make the ratio of a cell, with a 95 % interval. "
-    "In return a search may miss the very best by its noise."
+    "default in fresh pairs of runs, and only these make the ratio of a cell, with a 95 % "
+    "interval. In return a search may miss the very best by its noise."
 )
 
 

@@ -90,7 +90,7 @@ class GridSession(Session):
             f"{len(todo)} of {len(self.points)} cells to measure, about {sum(left.values()):,.0f} "
             f"runs, about {duration_text(seconds)}"
         )
-        given = self.until - time.monotonic()
+        given = max(0.0, self.until - time.monotonic())
         if given < seconds:
             part = given / seconds
             text += f"; in {duration_text(given)} about {part:.0%} of that is done"
