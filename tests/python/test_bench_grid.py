@@ -71,7 +71,8 @@ def results(*found: Measured) -> Results:
     return Results(dict(IDENTITY), {"/memory": "tmpfs"}, {one.point: one for one in found})
 
 
-DIRECT = "read_path=direct ind_rd_buffer_size=64k"
+READ_DIRECT = "read_path=direct ind_rd_buffer_size=64k"
+DIRECT = "write_path=direct read_path=direct ind_rd_buffer_size=256k"
 STAGED = "write_path=staged read_path=staged buffer_size=1m buffer_count=4"
 
 
@@ -157,6 +158,13 @@ def test_who_is_near_in_one_access_stays() -> None:
     assert not racing.too_slow(search)
     search.rounds[0].rates[key] = {"write": 1.0, "read": 1.0}
     assert list(racing.too_slow(search)) == [key]
+
+
+def test_what_acts_on_reads_only_wins_no_writes() -> None:
+    search = search_of("tile-1000", {READ_DIRECT: [900.0] * 3, STAGED: [200.0] * 3}, [100] * 3)
+    found = {access: key for (access, _), key in racing.winners(search).items()}
+    keys = keys_of("tile-1000")
+    assert found == {"write": keys[STAGED], "read": keys[READ_DIRECT]}
 
 
 def test_buffers_do_not_drive_others_out() -> None:

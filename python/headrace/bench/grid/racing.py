@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from statistics import median
 
-from headrace.bench.grid.settings import is_opt_in
+from headrace.bench.grid.settings import acting, is_opt_in
 from headrace.bench.jobs import HEADRACE
 from headrace.bench.peers.results import Attempt
 
@@ -40,23 +40,26 @@ def too_slow(search: Attempt) -> dict[str, str]:
         return {}
     found = {}
     for opt_in in (False, True):
-        keys = _class(search, opt_in)
         near: set[str] = set()
-        for access in _accesses(search) if keys else []:
-            rate = _rate(search, access)
-            best = max(map(rate, keys))
+        for access in _accesses(search):
+            rate, keys = _rate(search, access), _acting(search, access, opt_in)
+            best = max(map(rate, keys), default=0.0)
             near |= {key for key in keys if rate(key) * slack >= best}
         why = f"more than {slack} times slower than the best after {len(search.rounds)} rounds"
-        found |= {key: why for key in keys if key not in near}
+        found |= {key: why for key in _class(search, opt_in) if key not in near}
     return found
 
 
 def winners(search: Attempt) -> dict[tuple[str, bool], str]:
-    """By access, and by whether it must be asked for, the setting with the highest median. Where
-    nothing is in the race there is none."""
+    """By access, and by whether it must be asked for, the setting with the highest median, of those
+    that act there. Where nothing is in the race there is none."""
     return {
         (access, opt_in): max(keys, key=_rate(search, access))
         for access in _accesses(search)
         for opt_in in (False, True)
-        if (keys := _class(search, opt_in))
+        if (keys := _acting(search, access, opt_in))
     }
+
+
+def _acting(search: Attempt, access: str, opt_in: bool) -> list[str]:
+    return [key for key in _class(search, opt_in) if acting(search.labels[key], access)]

@@ -19,6 +19,8 @@ from headrace.bench.peers.results import Attempt, Measured
 from headrace.bench.peers.session import Session, made_round
 from headrace.bench.runner import RunFailed, measure
 
+# How often a run moves the data.
+REPEATS = 5
 # How many of the settings are in the second and the third round of a search, roughly.
 USUALLY_LEFT = (0.8, 0.5)
 # The default and the best setting of either access.
@@ -73,7 +75,7 @@ class GridSession(Session):
         """With all settings."""
         case, kind = BY_NAME[point.case], self.results.file_systems[point.directory]
         settings = plan(case, point.ranks, kind, machine.available_cores())
-        return with_settings(case.make(point.ranks, self.size), settings)
+        return with_settings(case.make(point.ranks, self.size).repeated(REPEATS), settings)
 
     def announce(self) -> None:
         """How long it will take, from a run of each MPI."""
