@@ -191,6 +191,7 @@ def test_only_pairs_after_the_search_make_the_ratio() -> None:
     pairs = {HEADRACE: [100.0, 98, 102] * 3, STAGED: [100.0, 100, 100] * 3}
     write, read = judge(results(measured(TILE, pairs, search)))
     assert (write.best.searched, write.best.ratio.median) == (0.5, 1.0)
+    assert write.best.fastest == 1.02
     assert not write.is_lost and write.taken == "staged"
     assert write.best.label == "write_path=staged buffer_size=1m buffer_count=4"
     assert read.best.label == STAGED

@@ -55,17 +55,26 @@ def cell_table(cells: Sequence[Cell]) -> Table:
             f"{one.best.rate.median:.0f}",
             one.best.label,
             f"{one.best.searched:.2f}",
+            f"{one.best.fastest:.2f}",
             _marked(one),
         )
         for one in losing_first(cells)
     ]
     headers = (
         *PLACE_HEADERS,
-        *("default", "best", "best setting", "in the search", "default to best"),
+        *(
+            "default",
+            "best",
+            "best setting",
+            "in the search",
+            "at their fastest",
+            "default to best",
+        ),
     )
     note = (
         "default, best: MiB/s, medians; in the search: the default to the best setting in the "
-        "rounds that chose it; default to best: in the pairs after it, median [95 % interval]. "
+        "rounds that chose it; at their fastest: the fastest of the pairs after it; default to "
+        "best: in these pairs, median [95 % interval]. "
         f"LOST: the median is below {NEAR}; surely: the interval, too."
     )
     return Table("The default and the best setting", headers, rows, note)
