@@ -45,8 +45,8 @@ class Job:
     largest_file: bytes of the file it makes, 0 where the flags given make it unknown before the
     first run.
     file_for_each_rank: IOR's -F; largest_file is that of all together.
-    takes_fastest: of several repetitions in a run the fastest counts, not their mean: other work on
-    the machine only adds time.
+    is_steady: each rank has a core of its own, where there are enough, and of the repetitions in a
+    run the fastest counts, not their mean: other work on the machine only adds time.
     """
 
     key: str
@@ -59,7 +59,7 @@ class Job:
     accesses: tuple[str, ...]
     largest_file: int = 0
     file_for_each_rank: bool = False
-    takes_fastest: bool = False
+    is_steady: bool = False
 
     def files(self, file: Path) -> list[Path]:
         """What it makes where `file` is the name given."""
@@ -85,9 +85,9 @@ class Job:
         )
         return replace(self, ways=tuple(ways))
 
-    def repeated(self, count: int) -> "Job":
-        """The same so many times in each run, of which the fastest counts."""
-        return replace(self, flags=(*self.flags, "-i", str(count)), takes_fastest=True)
+    def steady(self, count: int) -> "Job":
+        """The same so many times in each run, for machines that do other work, too."""
+        return replace(self, flags=(*self.flags, "-i", str(count)), is_steady=True)
 
     def arguments(self, way: Way, file: Path, summary: Path, keep: bool) -> list[str]:
         """The program's arguments to do it once."""
@@ -340,7 +340,7 @@ JOBS = {
 
 def read_measurement(job: Job, summary: Path) -> Measurement:
     """Reads what the program wrote; bandwidths of repetitions are averaged over their times, unless
-    the job takes the fastest."""
+    the job is steady."""
     try:
         document = json.loads(summary.read_text())
     except (OSError, ValueError) as error:
@@ -360,7 +360,7 @@ def read_measurement(job: Job, summary: Path) -> Measurement:
         if not matching:
             continue
         rates = [_rate(access, [row]) for row in matching]
-        result.bandwidth[access] = max(rates) if job.takes_fastest else _rate(access, matching)
+        result.bandwidth[access] = max(rates) if job.is_steady else _rate(access, matching)
         result.hints[access] = matching[-1]["hintsBeforeClose"]
         if "firstCall" in matching[-1]:
             result.calls[access] = (matching[-1]["firstCall"], matching[-1]["medianLaterCall"])

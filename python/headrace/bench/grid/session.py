@@ -75,7 +75,7 @@ class GridSession(Session):
         """With all settings."""
         case, kind = BY_NAME[point.case], self.results.file_systems[point.directory]
         settings = plan(case, point.ranks, kind, machine.available_cores())
-        return with_settings(case.make(point.ranks, self.size).repeated(REPEATS), settings)
+        return with_settings(case.make(point.ranks, self.size).steady(REPEATS), settings)
 
     def announce(self) -> None:
         """How long it will take, from a run of each MPI."""

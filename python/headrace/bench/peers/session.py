@@ -108,7 +108,8 @@ class Session:
     def _measured(self, point: Point) -> Measured:
         job, host = self.job(point), self.hosts[point.mpi]
         lines = {way.key: " ".join((*way.flags, *job.flags)) for way in job.ways}
-        return Measured(point, host.title, fair_settings(host, point.ranks), lines)
+        settings = fair_settings(host, point.ranks, bind=job.is_steady)
+        return Measured(point, host.title, settings, lines)
 
     def _measure(self, measured: Measured, attempt: Attempt, rounds: int) -> None:
         """Goes on with an attempt up to so many rounds."""
