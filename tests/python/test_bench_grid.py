@@ -187,18 +187,36 @@ def test_losing_cells_come_first_and_the_aims_are_judged() -> None:
     assert [one.point.case for one in found[:4]] == ["independent"] * 2 + ["lattice"] * 2
     assert found[0].is_surely_lost and found[2].is_lost and not found[2].is_surely_lost
     reached = aims(found)
-    assert (reached.count, reached.lost, reached.surely) == (6, 4, 2)
+    assert (reached.count, reached.lost, reached.surely, reached.surely_near) == (6, 4, 2, 2)
     assert reached.lowest.best.ratio.median == 0.75 and not reached.are_met
     good = [one for one in found if one.point == TILE]
     assert aims(good).are_met and aims(good).part == 1
     text = " ".join(output.summary(found))
-    assert "in 2 of 6 cells (33.3%; wanted: 95%), and surely not in 2" in text
+    assert (
+        "in 2 of 6 cells (33.3%; wanted: 95%). By the intervals it surely is in 2, and surely is not in 2."
+        in text
+    )
     assert "The lowest cell reaches 0.75" in text and "NOT met" in text
     rows = output.cell_table(found).rows
     assert rows[0][-1].endswith("surely LOST") and rows[2][-1].endswith("] LOST")
     buffers = output.opt_in_table(found)
     assert [row[-1] for row in buffers.rows] == ["0.25 [0.25, 0.25]"] * 2
     assert "took staged (it seemed cheaper)" in output.reasons(found)[0]
+
+
+def test_a_setting_that_asks_for_the_same_shows_the_noise() -> None:
+    direct = next(label for label in keys_of("lattice") if label.startswith("write_path=direct"))
+    found = measured(
+        Point("lattice", 2, "mpich", "/memory"),
+        {HEADRACE: [80.0] * 9, direct: [100.0] * 9},
+        search_of("lattice", {direct: [200] * 3}, [100] * 3),
+    )
+    found.attempts[0].paths = {"write": ["direct", "x"], "read": ["direct", "x"]}
+    write, read = judge(results(found))
+    assert write.is_same and not read.is_same, direct
+    assert output.summary([write, read])[-1].startswith("In 1 cells the best setting only asks")
+    found.attempts[0].paths["write"][0] = "staged"
+    assert not any(one.is_same for one in judge(results(found)))
 
 
 def test_a_winner_that_failed_in_its_pairs_makes_no_cell_but_a_problem() -> None:

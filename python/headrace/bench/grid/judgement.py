@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from headrace.bench.grid.cases import BY_NAME
 from headrace.bench.grid.racing import winners
-from headrace.bench.grid.settings import acting
+from headrace.bench.grid.settings import acting, acts_in
 from headrace.bench.jobs import HEADRACE
 from headrace.bench.peers.grid import Case, Point
 from headrace.bench.peers.judgement import measured_accesses
@@ -60,6 +60,13 @@ class Cell:
     @property
     def is_lost(self) -> bool:
         return self.best.ratio.median < NEAR
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the best setting only asks for the path that the default took: then the ratio
+        shows the noise."""
+        own = [word for word in self.best.label.split() if acts_in(word, self.access)]
+        return own == [f"{self.access}_path={self.taken}"]
 
     @property
     def is_surely_lost(self) -> bool:
@@ -119,11 +126,13 @@ def losing_first(cells: Sequence[Cell]) -> list[Cell]:
 
 @dataclass(frozen=True)
 class Aims:
-    """How far the aims are met. lost, surely: cells below NEAR; lowest: the lowest cell."""
+    """How far the aims are met. lost, surely: cells below NEAR, by the median and by the whole
+    interval; surely_near: those whose whole interval is not; lowest: the lowest cell."""
 
     count: int
     lost: int
     surely: int
+    surely_near: int
     lowest: Cell
 
     @property
@@ -141,5 +150,6 @@ def aims(cells: Sequence[Cell]) -> Aims:
         len(cells),
         sum(cell.is_lost for cell in cells),
         sum(cell.is_surely_lost for cell in cells),
+        sum(cell.best.ratio.is_confident and cell.best.ratio.low >= NEAR for cell in cells),
         min(cells, key=lambda cell: cell.best.ratio.median),
     )

@@ -114,11 +114,22 @@ def summary(cells: Sequence[Cell]) -> list[str]:
     reached = found.count - found.lost
     return [
         f"The default is within {1 - NEAR:.0%} of the best of {tried} settings in {reached} of "
-        f"{found.count} cells ({found.part:.1%}; wanted: {PART:.0%}), and surely not in "
-        f"{found.surely}.",
+        f"{found.count} cells ({found.part:.1%}; wanted: {PART:.0%}). By the intervals it surely "
+        f"is in {found.surely_near}, and surely is not in {found.surely}.",
         f"The lowest cell reaches {found.lowest.best.ratio.median:.2f} (wanted: {LEAST:.2f}): "
         f"{place(found.lowest)}.",
         f"The aims are {'met' if found.are_met else 'NOT met'}.",
+        *_noise(cells),
+    ]
+
+
+def _noise(cells: Sequence[Cell]) -> list[str]:
+    same = [one.best.ratio.median for one in cells if one.is_same]
+    if not same:
+        return []
+    return [
+        f"In {len(same)} cells the best setting only asks for the path that the default took: "
+        f"their ratios, {min(same):.2f} to {max(same):.2f}, show the noise."
     ]
 
 

@@ -19,8 +19,9 @@ Words = tuple[str, ...]
 LOCAL = ("btrfs", "ext2", "ext3", "ext4", "overlay", "ramfs", "tmpfs", "xfs", "zfs")
 
 HINTS = ("access_style", "cb_nodes", "ind_rd_buffer_size", "romio_ds_read")
-# Of no effect on writes.
+# Of no effect on the other access.
 READS_ONLY = ("ind_rd_buffer_size", "read_path", "realign_reads", "romio_ds_read")
+WRITES_ONLY = ("write_path", "write_turns")
 # With buffers ranks see each other's writes later: whoever wants that has to ask for it.
 OPT_IN = "iobuf="
 
@@ -128,4 +129,9 @@ def acting(label: str, access: str) -> str:
     of a setting that reads best all counts."""
     if access == "read":
         return label
-    return " ".join(word for word in label.split() if word.partition("=")[0] not in READS_ONLY)
+    return " ".join(word for word in label.split() if acts_in(word, access))
+
+
+def acts_in(word: str, access: str) -> bool:
+    """Whether a word of a setting acts in this access itself."""
+    return word.partition("=")[0] not in (READS_ONLY if access == "write" else WRITES_ONLY)
