@@ -193,8 +193,8 @@ def test_losing_cells_come_first_and_the_aims_are_judged() -> None:
     assert aims(good).are_met and aims(good).part == 1
     text = " ".join(output.summary(found))
     assert (
-        "in 2 of 6 cells (33.3%; wanted: 95%). By the intervals it surely is in 2, and surely is not in 2."
-        in text
+        "in 2 of 6 cells (33.3%; wanted: 95%). By the intervals it surely is in 2, and surely is "
+        "not in 2." in text
     )
     assert "The lowest cell reaches 0.75" in text and "NOT met" in text
     rows = output.cell_table(found).rows
