@@ -12,6 +12,7 @@ from headrace.errors import HeadraceError
 STYLES = (OUR_STYLE, *PEER_STYLES)
 CELL_INCHES = 0.95
 PANEL_INCHES = 2.2
+HIGHEST = 2.0  # where the default is faster than that, how much does not matter
 SPREAD = 0.22  # between the marks of two MPIs, where 1 lies between two patterns
 
 
@@ -43,6 +44,7 @@ def _picture(cells: Sequence[Cell]) -> Any:
         for level in (NEAR, LEAST):
             axes.axhline(level, color="0.4", linewidth=0.8, linestyle=":")
         axes.axhline(1, color="0.4", linewidth=0.8)
+        axes.set_ylim(0, HIGHEST)
         axes.set_title(f"{row[2]}s, {row[0]}, {row[1]} ranks", loc="left")
         finish(axes)
     last = panels[-1][0]
@@ -58,9 +60,9 @@ def _draw(
     colour, marker = style
     ratios = [one.best.ratio for one in points]
     places = [patterns.index(one.point.case) + shift for one in points]
-    middles = [one.median for one in ratios]
-    below = [one.median - one.low for one in ratios]
-    above = [one.high - one.median for one in ratios]
+    middles = [min(one.median, HIGHEST) for one in ratios]
+    below = [max(one - ratio.low, 0) for one, ratio in zip(middles, ratios, strict=True)]
+    above = [max(ratio.high - one, 0) for one, ratio in zip(middles, ratios, strict=True)]
     axes.errorbar(
         places,
         middles,
