@@ -12,7 +12,6 @@ from headrace.bench import comparison
 from headrace.bench.jobs import HEADRACE, LIMIT, PLAIN, Job, Measurement, Way
 from headrace.bench.peers import session as session_module
 from headrace.bench.peers.grid import BY_NAME, Point, hand_set_keys
-from headrace.bench.peers.progress import Progress
 from headrace.bench.peers.results import Attempt, Measured, Results, Round
 from headrace.bench.peers.session import Session
 from headrace.bench.runner import Host, RunFailed
@@ -152,7 +151,7 @@ class Bench:
         kind: type[Session] = Session,
     ) -> Session:
         names = {point: point.case for point in self.points}
-        progress = Progress(self.lines.append, self.points, self.results, rounds, names)
+        progress = kind.progress_kind(self.lines.append, self.points, self.results, rounds, names)
         folders = {point.directory: self.folder for point in self.points}
         for place in folders:
             self.results.file_systems.setdefault(place, "tmpfs")

@@ -150,15 +150,15 @@ def begin(folder: Path) -> Comparison:
 def test_flags_leave_the_space_checked(
     fake: FakeRuns, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    # Enough for the files of two ways more; there are three.
-    usage = Usage(1 << 40, 0, SPARE_BYTES + 2 * 8)
+    # Not enough for one file more.
+    usage = Usage(1 << 40, 0, SPARE_BYTES + 7)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
     with pytest.raises(NoSpace, match="not enough space"):
         begin(tmp_path)
-    assert [way for _, way in fake.runs] == [PLAIN] and not list(tmp_path.iterdir())
-    monkeypatch.undo()
-    monkeypatch.setattr(comparison_module, "measure", fake.measure)
+    assert [way for _, way in fake.runs] == [HEADRACE] and not list(tmp_path.iterdir())
+    usage = Usage(1 << 40, 0, SPARE_BYTES + 8)
     assert begin(tmp_path).job.largest_file == 8
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("way", ["posix", HEADRACE])
@@ -173,7 +173,7 @@ def test_a_file_under_another_name_is_told(bench: Command) -> None:
     flags = ("-F", "-s", "1", "-b", "10000")
     result = bench("bench", "compare", "ior", "--rounds", 1, "--dir", ".", "--", *flags)
     assert result.returncode == 2 and not list(bench.directory.iterdir())
-    assert "has not made the file 'ior-mpich-plain'" in result.stderr
+    assert "has not made the file 'ior-mpich-headrace'" in result.stderr
     assert "drop what renames files" in result.stderr
 
 

@@ -13,7 +13,17 @@ TOP = (
     *("place", "preload", "profile", "record", "report", "run", "simulate", "site", "tune"),
 )
 BENCH = (
-    *("checkpoint", "collectives", "compare", "copy", "ior", "irregular", "lattice", "overlap"),
+    *(
+        "checkpoint",
+        "collectives",
+        "compare",
+        "copy",
+        "grid",
+        "ior",
+        "irregular",
+        "lattice",
+        "overlap",
+    ),
     *("paths", "peers", "promises", "recorder", "strided", "tile"),
 )
 

@@ -129,8 +129,9 @@ class Comparison:
 
 
 def check_space(job: Job, folder: Path, made: int = 0) -> None:
-    """Raises NoSpace unless the first round's files fit, of which `made` are there."""
-    needed = (len(job.ways) - made) * job.largest_file + SPARE_BYTES
+    """Raises NoSpace unless the first round's files fit, of which `made` are there: that of
+    Headrace, and one other at a time."""
+    needed = (min(2, len(job.ways)) - made) * job.largest_file + SPARE_BYTES
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise NoSpace(
@@ -155,16 +156,16 @@ def require_space(job: Job, folder: Path, why: object) -> None:
 def start(
     job: Job, host: Host, folder: Path, environ: Mapping[str, str], progress: Progress
 ) -> Comparison:
-    """The first round, which is not measured: keeps each way's file and compares their bytes.
-    The limit's file is left out: it holds as much, but not at the same places. The limit tries
-    several sizes of requests; the fastest are those of all later rounds. Raises NoSpace where the
-    files do not fit."""
+    """The first round, which is not measured: keeps Headrace's file and compares each other way's
+    with it, to the byte. The limit's file is left out: it holds as much, but not at the same
+    places. The limit tries several sizes of requests; the fastest are those of all later rounds.
+    Raises NoSpace where the files do not fit."""
     job = job.under(host.mpi.kind)
     check_space(job, folder)
     result = Comparison(job, host, {way.key: [] for way in job.ways})
     files = {way.key: folder / f"{job.key}-{host.name}-{way.key}" for way in job.ways}
     try:
-        for number, way in enumerate(job.ways):
+        for way in sorted(job.ways, key=lambda way: way.key != HEADRACE):
             progress(f"{way.label}, keeping the file")
             try:
                 first = measure(job, _trial(way), host, files[way.key], environ, keep=True)
@@ -176,25 +177,32 @@ def start(
                 result.failed[way.key] = str(error)
                 continue
             result.first[way.key] = first
-            if way.is_limit:
+            if way.key == HEADRACE:
+                _check_size(result, folder, files[way.key])
+            elif way.is_limit:
                 result.job = result.job.with_requests(first.requests)
-            if not result.job.largest_file:
-                size = _size(job, files[way.key])
-                result.job = replace(result.job, largest_file=size)
-                check_space(result.job, folder, made=number + 1)
+            else:
+                result.identical[way.key] = _is_same(job, files[way.key], files[HEADRACE])
+            if way.key != HEADRACE:
+                _remove(job, files[way.key])
         if all(way.key == HEADRACE for way in result.ways):
             raise RunFailed(PLAIN, *_nothing_to_compare(result))
-        progress("comparing the files")
-        for way in result.ways:
-            if way.key != HEADRACE and not way.is_limit:
-                pairs = zip(job.files(files[way.key]), job.files(files[HEADRACE]), strict=True)
-                result.identical[way.key] = all(
-                    filecmp.cmp(theirs, ours, shallow=False) for theirs, ours in pairs
-                )
     finally:
         for name in files.values():
             _remove(job, name)
     return result
+
+
+def _check_size(result: Comparison, folder: Path, ours: Path) -> None:
+    """Where the flags did not tell it, the size is that of Headrace's file: another must fit."""
+    if not result.job.largest_file:
+        result.job = replace(result.job, largest_file=_size(result.job, ours))
+        check_space(result.job, folder, made=1)
+
+
+def _is_same(job: Job, theirs: Path, ours: Path) -> bool:
+    pairs = zip(job.files(theirs), job.files(ours), strict=True)
+    return all(filecmp.cmp(one, other, shallow=False) for one, other in pairs)
 
 
 def _remove(job: Job, name: Path) -> None:

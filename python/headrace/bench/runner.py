@@ -176,7 +176,9 @@ def measure(
     program = find_program(job.program, host.name, environ)
     summary = file.with_name(file.name + ".json")
     command = [str(program), *job.arguments(way, file, summary, keep)]
-    line = launch(host, job.ranks, command, environ, way.preload, dict(way.variables))
+    line = launch(
+        host, job.ranks, command, environ, way.preload, dict(way.variables), bind=job.is_steady
+    )
     code, output = run_captured(line)
     # The programs end with 1 after a complete run that found wrong data, which we count.
     if code not in (0, 1) or not summary.is_file():

@@ -10,9 +10,9 @@ from headrace.bench.paths.grid import DIRECT, FORCED, KEYS, STAGED
 from headrace.bench.paths.judgement import LEAST_SHARE, Choice, Curve, curves, judge, losing_first
 from headrace.bench.peers import document
 from headrace.bench.peers.judgement import problems
-from headrace.bench.peers.output import show_line, show_table
+from headrace.bench.peers.output import show_line, show_problems, show_table
 from headrace.bench.peers.results import Results
-from headrace.bench.peers.tables import Table, markdown, ratio_text
+from headrace.bench.peers.tables import PLACE_HEADERS, Table, markdown, place_columns, ratio_text
 
 BEGIN = "<!-- bench paths begin -->"
 END = "<!-- bench paths end -->"
@@ -22,7 +22,7 @@ def cell_table(choices: Sequence[Choice]) -> Table:
     """Cells in which the model loses more than it may come first."""
     rows = [_row(one) for one in losing_first(choices)]
     headers = (
-        *("job", "access", "ranks", "files in", "MPI"),
+        *PLACE_HEADERS,
         *("direct", "staged", "the model", "it took", "better", "the model to the better one"),
     )
     note = (
@@ -37,7 +37,7 @@ def _row(one: Choice) -> tuple[str, ...]:
     marks = ["LOST"] if one.is_lost else []
     marks += ["noisy"] if one.is_noisy else []
     return (
-        *(one.case.title, one.access, str(one.point.ranks), one.file_system, one.title),
+        *place_columns(one),
         *(f"{one.rates[way].median:.0f}" for way in (*FORCED, HEADRACE)),
         one.taken,
         one.winner or "=",
@@ -87,9 +87,7 @@ def _estimated(curve: Curve) -> str:
 
 def show(console: Console, results: Results) -> None:
     """What is wrong, then losing cells and all others, and the crossings."""
-    for problem in problems(results, KEYS):
-        place = f"{problem.point.case}, {problem.point.ranks} ranks, {problem.title}"
-        show_line(console, f"WRONG: {place}: {problem.text}")
+    show_problems(console, problems(results, KEYS))
     choices = judge(results)
     if not choices:
         show_line(console, "Nothing was measured yet.")

@@ -132,7 +132,7 @@ def lattice(ranks: int, size: int) -> Job:
     return replace(job.with_ways(BY_POSIX, THE_LIMIT), largest_file=slice_bytes * extent)
 
 
-def _ior(block: int, transfer: int, ranks: int, size: int) -> Job:
+def ior(block: int, transfer: int, ranks: int, size: int) -> Job:
     segments = per_rank(f"ior-{block}", loop_size(transfer, size, ranks), ranks, block) // block
     flags = ("-s", str(segments), "-b", str(block), "-t", str(transfer))
     return replace(ior_job(ranks, flags), largest_file=segments * block * ranks)
@@ -179,7 +179,7 @@ def _tile_case(piece: int) -> Case:
 
 def _ior_case(block: int, transfer: int) -> Case:
     title = f"IOR, blocks of {block:,} B by calls of {transfer:,} B"
-    make = partial(_ior, block, transfer)
+    make = partial(ior, block, transfer)
     return Case(f"ior-{block}", "ior", transfer, title, POSIX, make)
 
 

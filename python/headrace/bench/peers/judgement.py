@@ -146,7 +146,7 @@ def problems(results: Results, ours: Collection[str] = (HEADRACE,)) -> list[Prob
     Headrace's; the others may fail."""
     found = []
     for measured in results.points.values():
-        for attempt in measured.attempts:
+        for attempt in measured.trials:
             for text in _problems(attempt, ours):
                 found.append(Problem(measured.point, measured.title, text))
     return found

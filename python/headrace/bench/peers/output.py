@@ -1,12 +1,13 @@
 """The findings on the terminal, losses first."""
 
+from collections.abc import Iterable
+
 from rich import box
 from rich.console import Console
 from rich.table import Table
 
 from headrace.bench.peers import document, tables
-from headrace.bench.peers.grid import BY_NAME
-from headrace.bench.peers.judgement import judge, problems
+from headrace.bench.peers.judgement import Problem, judge, problems
 from headrace.bench.peers.results import Results
 from headrace.bench.peers.tables import Table as Texts
 from headrace.bench.report import METHOD
@@ -14,11 +15,8 @@ from headrace.bench.report import METHOD
 
 def show(console: Console, results: Results) -> None:
     """What is wrong, then losses, every cell, means, targets, and how it was measured."""
+    show_problems(console, problems(results))
     verdicts = judge(results)
-    for problem in problems(results):
-        point = problem.point
-        title = BY_NAME[point.case].title if point.case in BY_NAME else point.case
-        show_line(console, f"WRONG: {title}, {point.ranks} ranks, {problem.title}: {problem.text}")
     if not verdicts:
         show_line(console, "Nothing was measured yet.")
         return
@@ -42,6 +40,12 @@ def show(console: Console, results: Results) -> None:
         show_line(console, line)
     show_line(console, document.circumstances(results, verdicts))
     show_line(console, METHOD)
+
+
+def show_problems(console: Console, found: Iterable[Problem]) -> None:
+    for problem in found:
+        place = f"{problem.point.case}, {problem.point.ranks} ranks, {problem.title}"
+        show_line(console, f"WRONG: {place}: {problem.text}")
 
 
 def show_table(console: Console, texts: Texts) -> None:

@@ -29,7 +29,7 @@ class Progress:
         rounds: int,
         names: Mapping[Point, str],
     ):
-        self._tell = tell
+        self.tell = tell
         self._points = points
         self._results = results
         self._rounds = rounds
@@ -43,12 +43,12 @@ class Progress:
 
     def rounds_left(self) -> float:
         """In rounds; a point that has not begun also has its first round before it."""
-        return sum(self._left(point) for point in self._points)
+        return sum(self.left_at(point) for point in self._points)
 
     def points_left(self) -> int:
-        return sum(self._left(point) > 0 for point in self._points)
+        return sum(self.left_at(point) > 0 for point in self._points)
 
-    def _left(self, point: Point) -> float:
+    def left_at(self, point: Point) -> float:
         measured = self._results.points.get(point)
         if measured is None or not measured.attempts:
             return self._rounds + FIRST_ROUND
@@ -69,18 +69,17 @@ class Progress:
 
     def begin(self, point: Point, attempt: Attempt) -> None:
         again = f", goes on after round {len(attempt.rounds)}" if attempt.rounds else ""
-        self._tell(f"{self.name(point)}{again} ({self.left()})")
+        self.tell(f"{self.name(point)}{again} ({self.left()})")
 
     def step(self, text: str) -> None:
         """One run begins; too much to tell, but where something fails it says during what."""
         self._last = text
 
-    def round_done(self, point: Point, attempt: Attempt) -> None:
+    def round_done(self, point: Point, attempt: Attempt, rounds: int) -> None:
         noise = f", {attempt.rounds[-1].others:.0%} other work" if attempt.rounds else ""
-        self._tell(
-            f"{self.name(point)}: round {len(attempt.rounds)} of {self._rounds}{noise} "
-            f"({self.left()})"
+        self.tell(
+            f"{self.name(point)}: round {len(attempt.rounds)} of {rounds}{noise} ({self.left()})"
         )
 
     def failed(self, point: Point, why: str) -> None:
-        self._tell(f"{self.name(point)}, {self._last}: {why}")
+        self.tell(f"{self.name(point)}, {self._last}: {why}")

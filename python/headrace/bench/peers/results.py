@@ -43,9 +43,10 @@ class Attempt:
     """A point measured once, in full or in part. load: loadavg when it began.
 
     labels: what people call a way, by key; hand_set: keys of an expert's ways; failed: why a way is
-    left out, by key; identical: whether a way's file equals Headrace's; damaged: bytes that were
-    wrong, by way; requests: the limit's, by access; paths: Headrace's path and its reason, by
-    access; error: why nothing can be measured here.
+    left out, by key; dropped: the same of ways that work but are far from the best; identical:
+    whether a way's file equals Headrace's; damaged: bytes that were wrong, by way; requests: the
+    limit's, by access; paths: Headrace's path and its reason, by access; error: why nothing can be
+    measured here.
     """
 
     date: str
@@ -53,6 +54,7 @@ class Attempt:
     labels: dict[str, str] = field(default_factory=dict)
     hand_set: list[str] = field(default_factory=list)
     failed: dict[str, str] = field(default_factory=dict)
+    dropped: dict[str, str] = field(default_factory=dict)
     identical: dict[str, bool] = field(default_factory=dict)
     damaged: dict[str, int] = field(default_factory=dict)
     requests: dict[str, int] = field(default_factory=dict)
@@ -79,13 +81,20 @@ class Attempt:
 @dataclass
 class Measured:
     """A point with its attempts. title: of the MPI; settings: those of all its runs; lines: what
-    each way's program was told, by way."""
+    each way's program was told, by way; search: a few rounds of many ways, which say what the
+    attempts compare, where a command does that."""
 
     point: Point
     title: str
     settings: str
     lines: dict[str, str]
     attempts: list[Attempt] = field(default_factory=list)
+    search: Attempt | None = None
+
+    @property
+    def trials(self) -> list[Attempt]:
+        """Whatever was run here."""
+        return [*([self.search] if self.search else []), *self.attempts]
 
     def best(self) -> Attempt | None:
         """The attempt that counts: of those with most rounds the one with the least other work."""
@@ -165,7 +174,9 @@ def _unreadable(path: Path, why: str, form: str) -> HeadraceError:
 
 def _measured(entry: Mapping[str, Any]) -> Measured:
     attempts = [_attempt(attempt) for attempt in entry["attempts"]]
-    return Measured(**{**entry, "point": Point(**entry["point"]), "attempts": attempts})
+    search = _attempt(entry["search"]) if entry.get("search") else None
+    point = Point(**entry["point"])
+    return Measured(**{**entry, "point": point, "attempts": attempts, "search": search})
 
 
 def _attempt(entry: Mapping[str, Any]) -> Attempt:
@@ -183,7 +194,7 @@ def _check_round(one: Round, attempt: Attempt) -> None:
         raise ValueError("a round holds no positive numbers")
     if set(one.rates) - set(attempt.labels):
         raise ValueError("a round holds a way without a name")
-    if set(attempt.labels) - set(attempt.failed) - set(one.rates):
+    if set(attempt.labels) - set(attempt.failed) - set(attempt.dropped) - set(one.rates):
         raise ValueError("a way is missing in a round")
     if len({tuple(by_access) for by_access in one.rates.values()}) > 1:
         raise ValueError("ways differ in their accesses")

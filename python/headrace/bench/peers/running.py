@@ -11,7 +11,6 @@ from pathlib import Path
 from headrace.bench.peers import results as storage
 from headrace.bench.peers.grid import Case, Point
 from headrace.bench.peers.identity import identity, usual_directories
-from headrace.bench.peers.progress import Progress
 from headrace.bench.peers.results import Results
 from headrace.bench.peers.session import OutOfTime, Session
 from headrace.bench.runner import Host, find_wanted
@@ -114,7 +113,7 @@ def _session(
             os.environ,
             found,
             save,
-            Progress(say, points, found, request.rounds, names),
+            kind.progress_kind(say, points, found, request.rounds, names),
             time.monotonic() + 60 * minutes if minutes is not None else float("inf"),
         )
         session.check()
@@ -130,6 +129,7 @@ def _run(session: Session, json_file: Path | None, show: Callable[[Results], Non
     """Measures; says where the results are when it ends before all are there."""
     kept = f"; what was measured is in '{json_file}', the same line goes on" if json_file else ""
     try:
+        session.announce()
         session.run()
     except OutOfTime:
         say(f"the time is over, {session.progress.left()}{kept}")

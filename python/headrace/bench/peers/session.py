@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from os import getloadavg
 from pathlib import Path
+from typing import ClassVar
 
 from headrace.bench.comparison import Comparison, add_round, check_space, start
 from headrace.bench.hand_set import with_hand_set
@@ -45,6 +46,7 @@ class Session:
     save: Callable[[], None]
     progress: Progress
     until: float = float("inf")
+    progress_kind: ClassVar[type[Progress]] = Progress
     _last: float = field(default=0.0, init=False)
 
     def run(self) -> None:
@@ -53,16 +55,23 @@ class Session:
         for point in self.points:
             measured = self.results.points.setdefault(point, self._measured(point))
             measured.attempts = [attempt for attempt in measured.attempts if not attempt.error]
-            if not measured.attempts:
-                _begin_attempt(measured)
-            if not measured.attempts[-1].is_complete(self.rounds):
-                self._measure(measured)
+            self._complete(measured)
         for turn in range(self.repeats):
             for point in self.noisy():
                 measured = self.results.points[point]
                 if len(measured.attempts) <= turn + 1:
-                    _begin_attempt(measured)
-                    self._measure(measured)
+                    measured.attempts.append(self._new_attempt(measured))
+                    self._measure(measured, measured.attempts[-1], self.rounds)
+
+    def _complete(self, measured: Measured) -> None:
+        """Whatever a point still lacks."""
+        if not measured.attempts:
+            measured.attempts.append(self._new_attempt(measured))
+        if not measured.attempts[-1].is_complete(self.rounds):
+            self._measure(measured, measured.attempts[-1], self.rounds)
+
+    def _new_attempt(self, _measured: Measured) -> Attempt:
+        return Attempt(datetime.now(UTC).strftime("%Y-%m-%d %H:%M"), getloadavg()[0])
 
     def noisy(self) -> list[Point]:
         """Points whose attempt that counts had a noisy background."""
@@ -72,6 +81,9 @@ class Session:
     def job(self, point: Point) -> Job:
         job = BY_NAME[point.case].make(point.ranks, self.size)
         return with_hand_set(job).under(self.hosts[point.mpi].mpi.kind)
+
+    def announce(self) -> None:
+        """Says what is ahead before anything is measured."""
 
     def check(self) -> None:
         """Raises unless all jobs can be made, their files fit, and results of other jobs, which do
@@ -96,28 +108,37 @@ class Session:
     def _measured(self, point: Point) -> Measured:
         job, host = self.job(point), self.hosts[point.mpi]
         lines = {way.key: " ".join((*way.flags, *job.flags)) for way in job.ways}
-        return Measured(point, host.title, fair_settings(host, point.ranks), lines)
+        settings = fair_settings(host, point.ranks, bind=job.is_steady)
+        return Measured(point, host.title, settings, lines)
 
-    def _measure(self, measured: Measured) -> None:
-        """Goes on with the last attempt up to its last round."""
-        point, attempt = measured.point, measured.attempts[-1]
+    def _measure(self, measured: Measured, attempt: Attempt, rounds: int) -> None:
+        """Goes on with an attempt up to so many rounds."""
+        point = measured.point
         folder = self.folders[point.directory]
         self.progress.begin(point, attempt)
         try:
-            comparison = self._begin(point, attempt, folder)
-            while len(attempt.rounds) < self.rounds:
+            comparison = self._begin(measured, attempt, folder)
+            while len(attempt.rounds) < rounds:
                 with self._in_time():
                     self._round(comparison, attempt, folder)
+                self._after_round(measured, attempt, comparison)
                 self.save()
-                self.progress.round_done(point, attempt)
+                self.progress.round_done(point, attempt, rounds)
         except RunFailed as error:
             attempt.error = str(error)
             self.progress.failed(point, attempt.error)
             self.save()
 
-    def _begin(self, point: Point, attempt: Attempt, folder: Path) -> Comparison:
+    def _job_of(self, measured: Measured, _attempt: Attempt) -> Job:
+        """The job with the ways that an attempt compares."""
+        return self.job(measured.point)
+
+    def _after_round(self, measured: Measured, attempt: Attempt, comparison: Comparison) -> None:
+        """What follows from a round, before it is kept."""
+
+    def _begin(self, measured: Measured, attempt: Attempt, folder: Path) -> Comparison:
         """The comparison with the rounds there are, after its first, unmeasured round."""
-        job, host = self.job(point), self.hosts[point.mpi]
+        job, host = self._job_of(measured, attempt), self.hosts[measured.point.mpi]
         if attempt.labels:
             return _restored(job.with_requests(attempt.requests), host, attempt)
         with self._in_time():
@@ -137,9 +158,7 @@ class Session:
             attempt.failed[error.way] = comparison.failed[error.way] = str(error)
             return
         runs = {way.key: comparison.runs[way.key][-1] for way in comparison.ways}
-        rates = {key: run.bandwidth for key, run in runs.items()}
-        distances = told_distances(comparison)
-        attempt.rounds.append(Round(rates, watch.others(), watch.elapsed(), distances))
+        attempt.rounds.append(made_round(runs, comparison, watch))
         for key, run in runs.items():
             _note_damage(attempt, key, run)
 
@@ -153,9 +172,10 @@ class Session:
         self._last = time.monotonic() - begin
 
 
-def _begin_attempt(measured: Measured) -> None:
-    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
-    measured.attempts.append(Attempt(now, getloadavg()[0]))
+def made_round(runs: Mapping[str, Measurement], comparison: Comparison, watch: LoadWatch) -> Round:
+    """A round of these runs, by way, which `watch` has watched."""
+    rates = {key: run.bandwidth for key, run in runs.items()}
+    return Round(rates, watch.others(), watch.elapsed(), told_distances(comparison))
 
 
 def _note_begin(attempt: Attempt, comparison: Comparison) -> None:
@@ -178,7 +198,7 @@ def _note_damage(attempt: Attempt, way: str, run: Measurement) -> None:
 
 def _restored(job: Job, host: Host, attempt: Attempt) -> Comparison:
     """As it was after the last round that is there."""
-    result = Comparison(job, host, failed=dict(attempt.failed))
+    result = Comparison(job, host, failed={**attempt.failed, **attempt.dropped})
     for way in job.ways:
         kept = [one.rates[way.key] for one in attempt.rounds if way.key in one.rates]
         result.runs[way.key] = [Measurement(rates) for rates in kept]

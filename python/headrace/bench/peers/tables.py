@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from headrace.bench.peers import targets
+from headrace.bench.peers.grid import Case, Point
 from headrace.bench.peers.judgement import (
     SMALL_PIECES,
     Peer,
@@ -27,7 +29,22 @@ class Table:
     note: str = ""
 
 
-def place(one: Verdict) -> str:
+class Placed(Protocol):
+    """What was measured in one access at one point."""
+
+    @property
+    def point(self) -> Point: ...
+    @property
+    def case(self) -> Case: ...
+    @property
+    def access(self) -> str: ...
+    @property
+    def title(self) -> str: ...
+    @property
+    def file_system(self) -> str: ...
+
+
+def place(one: Placed) -> str:
     """ "tile, pieces of 8 B, write, 2 ranks, tmpfs, MPICH 5.0.2"."""
     point = one.point
     return f"{one.case.title}, {one.access}, {point.ranks} ranks, {one.file_system}, {one.title}"
@@ -36,7 +53,7 @@ def place(one: Verdict) -> str:
 PLACE_HEADERS = ("job", "access", "ranks", "files in", "MPI")
 
 
-def place_columns(one: Verdict) -> tuple[str, ...]:
+def place_columns(one: Placed) -> tuple[str, ...]:
     return (one.case.title, one.access, str(one.point.ranks), one.file_system, one.title)
 
 

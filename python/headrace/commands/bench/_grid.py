@@ -1,21 +1,76 @@
-"""What commands that measure a grid share: their options."""
+"""What commands that measure a grid share: their options, and what they do with them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
+from rich.console import Console
 
-from headrace.bench.peers import grid
-from headrace.bench.peers.running import Request
+from headrace.bench import report
+from headrace.bench.peers import document, grid
+from headrace.bench.peers.figure import require
+from headrace.bench.peers.grid import Case, select
+from headrace.bench.peers.results import Results
+from headrace.bench.peers.running import Request, find_results, list_cells
+from headrace.bench.peers.session import Session
 from headrace.bench.programs import CHOICES
 from headrace.commands._options import directory_option
+from headrace.errors import say
 from headrace.statistics import rounds_needed
 
 USUAL_ROUNDS = 7
 
 
-def request(**options: Any) -> Request:
+@dataclass(frozen=True)
+class Grid:
+    """What one command measures and how it shows it. form: of the file of results; section: the
+    text between the markers `begin` and `end` of a page, with a picture; is_sound: whether Headrace
+    worked everywhere."""
+
+    cases: Sequence[Case]
+    session: type[Session]
+    form: str
+    show: Callable[[Console, Results], None]
+    draw: Callable[[Results, Path], list[Path]]
+    section: Callable[[Results, str], str]
+    begin: str
+    end: str
+    is_sound: Callable[[Results], bool]
+
+
+def measure(
+    what: Grid,
+    cells: list[str],
+    listing: bool,
+    markdown: str | None,
+    prefix: Path | None,
+    **wanted: Any,
+) -> int:
+    """Measures, or shows what was measured, as grid_options() were given. The exit code."""
+    chosen = select(cells, what.cases)
+    if listing:
+        list_cells(chosen)
+        return 0
+    if prefix is not None:
+        require()
+
+    def show(found: Results) -> None:
+        what.show(report.make_console(), found)
+
+    found = find_results(_request(**wanted), chosen, what.session, what.form, show)
+    show(found)
+    if prefix is not None:
+        for file in what.draw(found, prefix):
+            say(f"the figure is in '{file}'")
+    if markdown is not None:
+        text = what.section(found, document.picture_link(prefix, markdown))
+        document.write(markdown, text, what.begin, what.end)
+    return 0 if what.is_sound(found) else 1
+
+
+def _request(**options: Any) -> Request:
     """The options that say what is measured, as one value."""
     wanted = Request(**options)
     if wanted.earlier is not None and wanted.json_file is not None:
@@ -42,12 +97,16 @@ def _words(_context: click.Context, _option: click.Parameter, value: str | None)
     return [word.strip() for word in value.split(",")] if value is not None else []
 
 
-def grid_options(ranks: str, mpi: str, figure: str) -> Callable[[Any], Any]:
+def grid_options(
+    ranks: str, mpi: str, figure: str, rounds: int = USUAL_ROUNDS, size: int = grid.USUAL_SIZE
+) -> Callable[[Any], Any]:
     """The options of a command that measures a grid; `figure` says what --figure draws. They are
-    passed on as `cells`, `listing`, `markdown`, `prefix` and the fields of Request."""
+    those of measure()."""
     options = (
         click.option(
             "--cells",
+            "--patterns",
+            "cells",
             callback=_words,
             metavar="NAME,...",
             help="Only these, or kinds of them; see --list.",
@@ -58,7 +117,7 @@ def grid_options(ranks: str, mpi: str, figure: str) -> Callable[[Any], Any]:
             "directories",
             multiple=True,
         ),
-        click.option("--np", "ranks", default=ranks, show_default=True, callback=_numbers),
+        click.option("-n", "--np", "ranks", default=ranks, show_default=True, callback=_numbers),
         click.option(
             "--mpi",
             "wanted",
@@ -71,7 +130,7 @@ def grid_options(ranks: str, mpi: str, figure: str) -> Callable[[Any], Any]:
         click.option(
             "--rounds",
             type=click.IntRange(min=1),
-            default=USUAL_ROUNDS,
+            default=rounds,
             show_default=True,
             help=f"Measured rounds of each cell; a 95 % interval needs {rounds_needed()}.",
         ),
@@ -90,7 +149,7 @@ def grid_options(ranks: str, mpi: str, figure: str) -> Callable[[Any], Any]:
         click.option(
             "--size",
             type=click.IntRange(min=1),
-            default=grid.USUAL_SIZE,
+            default=size,
             show_default=True,
             help="Bytes that all ranks together move in a cell.",
         ),
