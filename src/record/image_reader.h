@@ -65,6 +65,9 @@ class Image {
   const std::map<std::uint32_t, Thread>& threads() const { return threads_; }
   std::span<const FileItem> files() const { return files_; }
   std::span<const DecisionItem> decisions() const { return decisions_; }
+  std::span<const PlainDecisionItem> plain_decisions() const { return plain_decisions_; }
+  /// Their subject, choice and reason. Empty ones if the image does not have them.
+  PlainDecision texts_of(const PlainDecisionItem& item) const;
   std::span<const AccessItem> accesses() const { return accesses_; }
   /// Where items of accesses say that their name is. Empty if the image does not have it.
   std::string_view access_name(std::uint64_t place, std::size_t size) const;
@@ -100,6 +103,8 @@ class Image {
   std::map<std::uint32_t, Thread> threads_;
   std::vector<FileItem> files_;
   std::vector<DecisionItem> decisions_;
+  std::vector<PlainDecisionItem> plain_decisions_;
+  std::string plain_texts_;
   std::vector<AccessItem> accesses_;
   std::string access_names_;
   Sampled sampled_;

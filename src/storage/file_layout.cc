@@ -17,6 +17,8 @@
 #include "base/rounding.h"
 #include "base/settings.h"
 #include "base/uninterrupted.h"
+#include "storage/dvs.h"
+#include "storage/given_facts.h"
 #include "storage/gluster.h"
 #include "storage/kinds.h"
 #include "storage/lustre.h"
@@ -66,9 +68,11 @@ struct Place {
   ByteCount block_size = 0;
   std::optional<Mount> mount = {};
   GlusterVolume volume = {};
+  const GivenFacts* given = nullptr;  ///< null: nothing was said of it
 
   const Kind& facts() const { return kinds()[static_cast<std::size_t>(kind)]; }
   bool is_coherent() const {
+    if (given != nullptr && given->is_coherent) return *given->is_coherent;
     return facts().is_coherent || volume.is_coherent ||
            std::ranges::count(settings().coherent_fs, facts().name) > 0;
   }
@@ -81,8 +85,14 @@ Place place_of(int descriptor) {
   if (fstatfs(descriptor, &status) != 0) return place;
   place.block_size = static_cast<ByteCount>(status.f_bsize);
   const auto magic = static_cast<std::uint64_t>(status.f_type) & 0xffffffff;
-  if (needs_mount(magic) && fstat(descriptor, &file) == 0) place.mount = mount_of(file.st_dev);
+  const bool is_described = !given_facts().facts.empty();
+  if ((is_described || needs_mount(magic)) && fstat(descriptor, &file) == 0)
+    place.mount = mount_of(file.st_dev);
   place.kind = find_kind(magic, place.mount ? place.mount->type : "");
+  if (is_described) {
+    place.given = given_facts().find(place.facts().name, place.mount ? place.mount->point : "");
+    if (place.given != nullptr) place.kind = place.given->kind.value_or(place.kind);
+  }
   if (place.mount && place.facts().source == StripeSource::gluster) {
     place.volume = gluster_volume(place.mount->point).value_or(GlusterVolume{});
   }
@@ -108,6 +118,9 @@ void read_stripes(int descriptor, const Place& place, Layout& layout) {
     case StripeSource::ceph: read_ceph(descriptor, layout); return;
     case StripeSource::beegfs: read_beegfs(descriptor, layout); return;
     case StripeSource::gluster: read_gluster(place.volume, layout); return;
+    case StripeSource::dvs:
+      if (place.mount) layout.stripes = dvs_forwarding(*place.mount).stripes;
+      return;
   }
 }
 
@@ -232,9 +245,19 @@ Layout find_layout(int descriptor) {
   Layout layout{
       .kind = place.kind, .is_coherent = place.is_coherent(), .block_size = place.block_size};
   read_stripes(descriptor, place, layout);
+  if (place.given != nullptr) {
+    layout.stripes.size = place.given->stripe_size.value_or(layout.stripes.size);
+    layout.stripes.count = place.given->stripe_count.value_or(layout.stripes.count);
+  }
   layout.best_request = layout.stripes.size;
   if (place.mount && !kind.request_option.empty()) {
     layout.best_request = place.mount->number(kind.request_option).value_or(0);
+  }
+  if (place.mount && kind.source == StripeSource::dvs) {
+    layout.best_request = dvs_forwarding(*place.mount).block;
+  }
+  if (place.given != nullptr && place.given->request_size) {
+    layout.best_request = *place.given->request_size;
   }
   if (layout.best_request < 0 || layout.best_request > kLargestRequest) layout.best_request = 0;
   return layout;
@@ -263,6 +286,14 @@ bool has_one_writer(int kind) {
 
 bool is_local(int kind) {
   return kind_at(kind).is_local;
+}
+
+/// What is written to an overlay stays on the node.
+bool may_be_shared(long magic) noexcept {
+  int kind = find_kind(static_cast<std::uint64_t>(magic) & 0xffffffff, "");
+  const GivenFacts* const given = given_facts().find(kind_at(kind).name, "");
+  if (given != nullptr) kind = given->kind.value_or(kind);
+  return !kind_at(kind).is_local && kind_at(kind).name != "overlay";
 }
 
 bool has_lasting_numbers(int kind) {

@@ -71,6 +71,10 @@ bool has_one_writer(int kind);
 /// Whether the file system is local to the node, without a server.
 bool is_local(int kind);
 
+/// Whether files on a file system may be the same on other nodes, by its number in statfs(2) alone.
+/// After its first call any signal handler may call it.
+bool may_be_shared(long magic) noexcept;
+
 /// Whether a file has the same inode number on all nodes.
 bool has_lasting_numbers(int kind);
 

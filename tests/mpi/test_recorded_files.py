@@ -175,10 +175,11 @@ CALLS = (
 
 def told(said: str) -> dict[str, list[int]]:
     """What HEADRACE_IO_STATS printed, by file, over all its closes, as COLUMNS without opens."""
+    form = r"I/O of '(.+)': (\d+) ranks? on \d+ nodes?, \d+ of them moved bytes"
     found: dict[str, list[int]] = defaultdict(lambda: [0] * 6)
     lines = [line.removeprefix("headrace: ") for line in said.splitlines()]
     for at, line in enumerate(lines):
-        head = re.fullmatch(r"I/O of '(.+)': (\d+) ranks? on 1 node, \d+ of them moved bytes", line)
+        head = re.fullmatch(form, line)
         if head is None:
             continue
         group = int(head[2])
