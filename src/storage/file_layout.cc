@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cassert>
 #include <cerrno>
 #include <charconv>
@@ -193,10 +194,11 @@ Stripes usable(const Stripes& stripes) {
 namespace {
 
 // The fields of a packed layout, from the lowest: outcome, errno, endless, locks, coherent, kind,
-// count, pages of a stripe.
+// the power of 2 that a block has, count, pages of a stripe.
 constexpr std::int64_t kOutcomes = 8;
 constexpr std::int64_t kErrors = 1 << 8;
 constexpr std::int64_t kKindRange = 1 << 6;
+constexpr std::int64_t kBlockRange = 1 << 5;
 constexpr std::int64_t kCountRange = 1 << 17;
 constexpr std::int64_t kPageRange = 1 << 21;
 
@@ -217,6 +219,9 @@ std::int64_t pack(const Layout& layout) {
   const bool whole_pages = layout.stripes.size % kPage == 0;
   std::int64_t packed = whole_pages ? within(layout.stripes.size / kPage, kPageRange) : 0;
   packed = packed * kCountRange + within(layout.stripes.count, kCountRange);
+  const auto block = static_cast<std::uint64_t>(layout.block_size);
+  const std::int64_t power = std::has_single_bit(block) ? std::countr_zero(block) : 0;
+  packed = packed * kBlockRange + within(power, kBlockRange);
   packed = packed * kKindRange + within(layout.kind, kKindRange);
   packed = packed * 2 + (layout.is_coherent ? 1 : 0);
   packed = packed * 2 + (layout.locks_whole_files ? 1 : 0);
@@ -234,6 +239,8 @@ Layout unpack_layout(std::int64_t packed) {
   layout.is_coherent = take(packed, 2) == 1;
   const std::int64_t kind = take(packed, kKindRange);
   layout.kind = kind < std::ssize(kinds()) ? static_cast<int>(kind) : 0;
+  const std::int64_t power = take(packed, kBlockRange);
+  layout.block_size = power == 0 ? 0 : ByteCount{1} << power;
   layout.stripes.count = take(packed, kCountRange);
   layout.stripes.size = packed * kPage;
   return layout;

@@ -213,6 +213,7 @@ TEST(Layout, IsToldAsOneNumber) {
                       .stripes = {ByteCount{1} << 32, 65535},
                       .is_endless = true,
                       .locks_whole_files = true,
+                      .block_size = ByteCount{1} << 31,
                       .outcome = StripingOutcome::refused,
                       .system_error = EOPNOTSUPP};
   const Layout told = unpack_layout(pack(layout));
@@ -221,12 +222,16 @@ TEST(Layout, IsToldAsOneNumber) {
   EXPECT_EQ(told.stripes, layout.stripes);
   EXPECT_TRUE(told.is_endless);
   EXPECT_TRUE(told.locks_whole_files);
+  EXPECT_EQ(told.block_size, layout.block_size);
+  EXPECT_GE(pack(layout), 0);
   EXPECT_EQ(told.outcome, layout.outcome);
   EXPECT_EQ(told.system_error, EOPNOTSUPP);
 
   EXPECT_EQ(pack(Layout{}), 0);
-  const Layout odd = unpack_layout(pack({.kind = 999, .stripes = {1000, -3}}));
+  EXPECT_EQ(unpack_layout(pack({.block_size = 4096})).block_size, 4096);
+  const Layout odd = unpack_layout(pack({.kind = 999, .stripes = {1000, -3}, .block_size = 4097}));
   EXPECT_EQ(odd.kind, 0);
+  EXPECT_EQ(odd.block_size, 0);
   EXPECT_EQ(odd.stripes, Stripes{});
 }
 
