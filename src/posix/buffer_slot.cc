@@ -36,8 +36,8 @@ void BufferSlot::set_name(std::string_view given) noexcept {
 void BufferSlot::tell_end() const noexcept {
   if (!is_verbose) return;
   print_plain_message({"buffers of '", text(), "': ", digits(buffer.calls[1]), " writes became ",
-                       digits(buffer.writes()), ", ", digits(buffer.calls[0]), " reads became ",
-                       digits(buffer.reads())});
+                       digits(buffer.moves(1)), ", ", digits(buffer.calls[0]), " reads became ",
+                       digits(buffer.moves(0))});
 }
 
 void BufferSlot::tell_lost(std::int64_t bytes) const noexcept {

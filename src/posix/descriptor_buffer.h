@@ -58,8 +58,7 @@ class DescriptorBuffer {
 
   std::int64_t calls[2] = {};  ///< of the program, by direction: reads, writes
   /// Of these, what was asked of the kernel.
-  std::int64_t reads() const { return reads_; }
-  std::int64_t writes() const { return held_.writes; }
+  std::int64_t moves(int direction) const { return direction == 0 ? reads_ : held_.writes; }
 
  private:
   off64_t take(const off64_t* offset, std::size_t done, std::size_t bytes) noexcept;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <span>
 
 #include "base/kept_errno.h"
 #include "base/no_cancellation.h"
@@ -100,7 +99,7 @@ bool HeldBlocks::is_intact() const noexcept {
 
 std::int64_t HeldBlocks::held() const noexcept {
   std::int64_t sum = 0;
-  for (const HeldBlock& block : blocks_) sum += block.held();
+  for (const HeldBlock& block : in_use()) sum += block.held();
   return sum;
 }
 
@@ -128,7 +127,7 @@ int HeldBlocks::flush(HeldBlock& block) noexcept {
 
 int HeldBlocks::flush() noexcept {
   int failed = 0;
-  for (HeldBlock& block : blocks_) {
+  for (HeldBlock& block : in_use()) {
     const int error = flush(block);
     if (failed == 0) failed = error;
   }
@@ -144,11 +143,10 @@ HeldBlock* HeldBlocks::emptied(HeldBlock* block, int& error) noexcept {
 /// Bytes of one aligned block of the file are in one block at most. A full one is written before
 /// another is taken, so that who writes sequentially uses one.
 HeldBlock* HeldBlocks::choose(off64_t at, int& error) noexcept {
-  const std::span<HeldBlock> all(blocks_.data(), static_cast<std::size_t>(count_));
   HeldBlock* full = nullptr;
   HeldBlock* empty = nullptr;
   HeldBlock* oldest = nullptr;
-  for (HeldBlock& block : all) {
+  for (HeldBlock& block : in_use()) {
     if (block.end == 0) {
       if (empty == nullptr) empty = &block;
     } else if (block.begin / size_ == at / size_) {
@@ -181,7 +179,7 @@ HeldBlock* HeldBlocks::room_at(off64_t at, int& error) noexcept {
 int HeldBlocks::write_past() const noexcept {
   int failed = 0;
   bool is_looked_at = false;
-  for (const HeldBlock& block : blocks_) {
+  for (const HeldBlock& block : in_use()) {
     const std::int64_t from = std::max<std::int64_t>(block.head, block.clean);
     const std::int64_t bytes = block.end - from;
     if (bytes <= 0) continue;

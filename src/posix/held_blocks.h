@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/types.h"
 
@@ -77,6 +78,12 @@ class HeldBlocks {
   std::int64_t writes = 0;  ///< what was asked of the kernel
 
  private:
+  std::span<HeldBlock> in_use() noexcept {
+    return {blocks_.data(), static_cast<std::size_t>(count_)};
+  }
+  std::span<const HeldBlock> in_use() const noexcept {
+    return {blocks_.data(), static_cast<std::size_t>(count_)};
+  }
   bool has_memory(HeldBlock& block) noexcept;
   int flush(HeldBlock& block) noexcept;
   HeldBlock* emptied(HeldBlock* block, int& error) noexcept;

@@ -263,12 +263,12 @@ void NodeTables::add_decisions(const Image& image, const RankTimes& times) {
     row.cost = cost.ticks < 0 ? -1 : times.ns(cost.ticks);
     decisions_.push_back(row);
   };
-  for (const DecisionItem& item : image.decisions()) {
+  for (const DecisionItem& item : image.decisions().items) {
     const auto field = [&](std::size_t i) { return image.field(NoteKind::decision, item.note, i); };
     add({field(0), field(1), field(2)}, field(3), item.ticks, item.cost);
   }
-  for (const PlainDecisionItem& item : image.plain_decisions()) {
-    add(image.texts_of(item), "", item.ticks, {item.calls, -1});
+  for (const PlainDecisionItem& item : image.decisions().plain) {
+    add(image.decisions().texts_of(item), "", item.ticks, {item.calls, -1});
   }
 }
 

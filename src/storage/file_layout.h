@@ -49,8 +49,8 @@ std::string explain_striping(const Layout& layout);
 /// The stripes if windows can follow them: whole pages, at most 1 GiB. Otherwise unknown stripes.
 Stripes usable(const Stripes& stripes);
 
-/// The layout as one number >= 0, which one rank tells the others; without the best request, a block
-/// size that is no power of 2, and stripes that are not whole pages.
+/// The layout as one number >= 0, which one rank tells the others; without the best request, a
+/// block size that is no power of 2, and stripes that are not whole pages.
 std::int64_t pack(const Layout& layout);
 Layout unpack_layout(std::int64_t packed);
 

@@ -90,7 +90,7 @@ TEST_F(Buffer, HoldsBackUntilTheBlockIsFull) {
   EXPECT_EQ(buffer_.leave(), 0);
   EXPECT_EQ(content(), "firstsecond" + more + "abc");
   EXPECT_EQ(::lseek(file_, 0, SEEK_CUR), kSize + 2);
-  EXPECT_EQ(buffer_.writes(), 3);
+  EXPECT_EQ(buffer_.moves(1), 3);
 }
 
 TEST_F(Buffer, WritesNoNeighbours) {
@@ -184,10 +184,10 @@ TEST_F(Blocks, HoldBackSeveralPlaces) {
     EXPECT_EQ(write("a"), 1);
     EXPECT_EQ(write("b", &at), 1);
   }
-  EXPECT_EQ(buffer_.writes(), 0);
+  EXPECT_EQ(buffer_.moves(1), 0);
   EXPECT_EQ(buffer_.held(), 200);
   EXPECT_EQ(buffer_.flush(), 0);
-  EXPECT_EQ(buffer_.writes(), 2);
+  EXPECT_EQ(buffer_.moves(1), 2);
   EXPECT_EQ(content(),
             std::string(100, 'a') + std::string(far - 100, '\0') + std::string(100, 'b'));
 }
@@ -292,7 +292,7 @@ TEST_F(Buffer, LetsTheKernelReadOn) {
     const off64_t begin = 0, behind = 10;
     EXPECT_EQ(read(10, &begin).size(), 10U);
     EXPECT_EQ(read(10, &behind).size(), 10U);  // and the block
-    EXPECT_EQ(buffer_.reads(), 2);
+    EXPECT_EQ(buffer_.moves(0), 2);
     std::size_t pages = 0;
     for (int i = 0; i < 500 && pages < 512; ++i) {
       pages = pages_in_cache(file_, 2 * kBlock, 2 * kBlock);
