@@ -8,7 +8,7 @@ namespace headrace::collective {
 namespace {
 
 /// Values, since other files' objects may be made later than this one.
-std::array<const Algorithm*, 27> all() {
+std::array<const Algorithm*, 28> all() {
   return {&node_barrier,           &node_bcast,
           &node_allreduce_each,    &node_allreduce_shared,
           &node_allgather,         &node_allgatherv,
@@ -22,7 +22,7 @@ std::array<const Algorithm*, 27> all() {
           &node_alltoallw,         &nodes_gather,
           &nodes_gatherv,          &nodes_scatter,
           &nodes_scatterv,         &nodes_alltoallv,
-          &nodes_alltoallw};
+          &nodes_alltoallw,        &nodes_bcast};
 }
 
 /// A message costs about as much as this many bytes.

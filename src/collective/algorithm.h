@@ -58,6 +58,7 @@ extern const Algorithm node_scatter;
 extern const Algorithm node_scatterv;
 extern const Algorithm node_alltoallv;
 extern const Algorithm node_alltoallw;
+extern const Algorithm nodes_bcast;
 extern const Algorithm nodes_allgather_ring;
 extern const Algorithm nodes_allgather_bruck;
 extern const Algorithm nodes_allgatherv_ring;

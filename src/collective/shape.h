@@ -32,6 +32,16 @@ struct Shape {
   int size_of(int node) const { return begin_of(node + 1) - begin_of(node); }
   int place() const { return begin_of(node_index) + node_rank; }
   int leader_of(int node) const { return rank_at(begin_of(node)); }
+  /// The node of any rank: searches the tables.
+  int node_of(int of_rank) const {
+    for (int node = 0; ranks.size() > 0 && node < node_count; ++node) {
+      const auto own = ranks.subspan(static_cast<std::size_t>(begin_of(node)),
+                                     static_cast<std::size_t>(size_of(node)));
+      if (std::ranges::binary_search(own, of_rank)) return node;
+    }
+    const auto behind = std::ranges::upper_bound(node_begins, of_rank);
+    return static_cast<int>(behind - node_begins.begin()) - 1;
+  }
   int rank_on_node(int of_node) const { return rank_at(begin_of(node_index) + of_node); }
   /// A rank's place on this rank's node; -1 where it is on another.
   int place_on_node(int of_rank) const {

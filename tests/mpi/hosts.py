@@ -121,6 +121,12 @@ def _of_this_gfortran(modules: Path) -> Path | None:
     return next(modules.glob(f"{version.stdout.partition('.')[0].strip()}.*"), None)
 
 
+def _session_directory() -> dict[str, str]:
+    """Jobs that run side by side remove each other's below /tmp while they make it (4.1)."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    return {"OMPI_MCA_orte_tmpdir_base": f"/tmp/ompi-{worker}"} if worker else {}
+
+
 def _debian(family: str, suffix: str, launcher: str) -> Host:
     names = {"c": f"mpicc.{suffix}"}
     fortran = f"mpif90.{suffix}"
@@ -130,6 +136,7 @@ def _debian(family: str, suffix: str, launcher: str) -> Host:
         family=family,
         launcher=[f"{launcher}.{suffix}"],
         compilers={language: [command] for language, command in names.items()},
+        environment=_session_directory() if suffix == "openmpi" else {},
         missing=_missing([f"{launcher}.{suffix}", *set(names.values())], f"Debian's {suffix}"),
     )
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import absent
 from hosts import Host
+from measuring import measuring
 from running import launch, work_directory
 from test_profile import RANKS, SECONDS, program, sampled
 from test_recorder import report_of
@@ -63,4 +64,5 @@ def test_functions_are_those_that_perf_saw(host: Host, source: str, library: Pat
         for name in compared
         if not name.startswith("0x") and abs(theirs[name] - ours[name]) > NEAR[source] * whole
     }
-    assert not far, (whole, far)
+    with measuring():
+        assert not far, (whole, far)

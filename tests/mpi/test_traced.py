@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from hosts import Host
+from measuring import measuring
 from running import compile_program, launch, work_directory
 
 from headrace.record.reader import read
@@ -249,10 +250,11 @@ def test_times(host: Host, library, way: str) -> None:
     outer, inner, busy, in_mpi = map(float, told.groups())
     seen = {name: (one.time / 1e9, one.own / 1e9) for name, one in traced.items()}
     # On a busy machine the thread may have to wait between the program's clock and the recorder's.
-    assert seen["traced_outer"][0] == pytest.approx(outer, rel=0.05)
-    assert seen["traced_busy"][0] == pytest.approx(busy, rel=0.05)
-    assert seen["traced_outer"][1] == pytest.approx(outer - inner, rel=0.05, abs=0.04)
-    assert traced["traced_calls_back"].mpi / 1e9 == pytest.approx(in_mpi, rel=0.1, abs=0.01)
+    with measuring():
+        assert seen["traced_outer"][0] == pytest.approx(outer, rel=0.05)
+        assert seen["traced_busy"][0] == pytest.approx(busy, rel=0.05)
+        assert seen["traced_outer"][1] == pytest.approx(outer - inner, rel=0.05, abs=0.04)
+        assert traced["traced_calls_back"].mpi / 1e9 == pytest.approx(in_mpi, rel=0.1, abs=0.01)
     whole = traced["traced_calls_back"]
     assert whole.own + whole.mpi == pytest.approx(whole.time, abs=10)
 
@@ -282,7 +284,7 @@ def test_calls_that_were_left_hide_no_others(host: Host, library, way: str) -> N
     # Nothing tells that a function with hooks was left: its call ends with the program.
     assert one.unended == (0 if way == "hooks" else 1)
     assert one.time >= 20 * 1_000_000
-    assert one.time >= one.own
+    assert one.time >= one.own - 1  # ns: both are rounded
 
 
 def test_a_plan_of_another_build(host: Host, library) -> None:

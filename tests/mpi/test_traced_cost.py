@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hosts import Host
+from measuring import measuring
 from running import compile_program, launch, work_directory
 from test_traced import (
     CODE,
@@ -22,8 +23,6 @@ from headrace.record.reader import read
 
 MEASURED = re.compile(r"^ns (\S+) (\S+) ([^,\s]+)", re.MULTILINE)
 
-MOST_RUNS = 4
-
 
 def program(host: Host) -> Path:
     built = made_library("slots")
@@ -35,15 +34,7 @@ def program(host: Host) -> Path:
 @pytest.mark.parametrize("way", WAYS)
 def test_a_caller_of_many_small_functions(host: Host, library, way: str) -> None:
     """Its time is as it is without tracing, by the program's own clock, though tracing the 500
-    calls that each of its calls makes takes about as long. Other jobs may slow the machine down
-    while it is traced, so the best of some runs counts."""
-    found = []
-    while not any(found) and len(found) < MOST_RUNS:
-        found.append(is_as_untraced(host, way))
-    assert any(found)
-
-
-def is_as_untraced(host: Host, way: str) -> bool:
+    calls that each of its calls makes takes about as long."""
     directory = work_directory(f"traced-cost-{host.name}-{way}")
     names = functions_of(made_library(way))
     result = launch(host, 1, [program(host)], True, planned(host, way, directory, names))
@@ -54,10 +45,10 @@ def is_as_untraced(host: Host, way: str) -> bool:
     steps, step = traced["traced_steps"], traced["traced_step"]
     assert steps.own + step.time == pytest.approx(steps.time, abs=10)
     own = steps.own / steps.calls
-    print(way, least, mean, waited, own, least_of(directory, steps.calls))
-    # The thread may have to wait for a core within its own code as well.
-    is_right = 0.88 * least < own < 1.15 * mean + waited
-    return is_right and least_of(directory, steps.calls) == pytest.approx(least, rel=0.1)
+    with measuring():
+        # The thread may have to wait for a core within its own code as well.
+        assert 0.88 * least < own < 1.15 * mean + waited
+        assert least_of(directory, steps.calls) == pytest.approx(least, rel=0.1)
 
 
 def least_of(directory: Path, calls: int) -> int:

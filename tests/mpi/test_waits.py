@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hosts import Host
+from measuring import measuring
 from running import Result, compile_program, launch, work_directory
 from test_languages import FORTRAN, fortran_program
 from test_recorder import report_of
@@ -58,32 +58,21 @@ def differences(found: dict, true: dict) -> dict:
     }
 
 
-def until_near(compare: Callable[[], dict]) -> None:
-    """Other work may hold a rank up just between the program's own look at the clock and the
-    layer's; not in each of three runs."""
-    for _ in range(3):
-        if not (left := compare()):
-            return
-    raise AssertionError(left)
-
-
 @pytest.mark.parametrize("ranks", RANKS)
 def test_waits_are_those_of_the_program(host: Host, ranks: int, library: Path) -> None:
-    def compare() -> dict:
-        report, result = run_waited(host, ranks, "all")
-        waits, awaited = truth(result)
-        assert len(waits) == 14 and report["mpi"]["wait_known_share"] == 1
-        found, true = {}, {}
-        for one in report["mpi"]["procedures"]:
-            if one["name"] in waits:
-                found |= {(one["name"], end): one["wait_seconds"][end] for end in ("least", "most")}
-        for name, (least, most) in waits.items():
-            true |= {(name, "least"): least, (name, "most"): most}
-        assert {one["late_to"] for one in report["mpi"]["awaited"]} == {"collective call"}
-        found |= {one["rank"]: one["seconds"] for one in report["mpi"]["awaited"]}
-        return differences(found, true | awaited)
-
-    until_near(compare)
+    report, result = run_waited(host, ranks, "all")
+    waits, awaited = truth(result)
+    assert len(waits) == 14 and report["mpi"]["wait_known_share"] == 1
+    found, true = {}, {}
+    for one in report["mpi"]["procedures"]:
+        if one["name"] in waits:
+            found |= {(one["name"], end): one["wait_seconds"][end] for end in ("least", "most")}
+    for name, (least, most) in waits.items():
+        true |= {(name, "least"): least, (name, "most"): most}
+    assert {one["late_to"] for one in report["mpi"]["awaited"]} == {"collective call"}
+    found |= {one["rank"]: one["seconds"] for one in report["mpi"]["awaited"]}
+    with measuring():
+        assert not differences(found, true | awaited)
 
 
 def test_all_ranks_waits_are_known_to_the_nanosecond_or_not_at_all(
@@ -103,23 +92,15 @@ def test_all_ranks_waits_are_known_to_the_nanosecond_or_not_at_all(
 
 
 def test_barriers_before_calls_have_the_waiting(host: Host, library: Path) -> None:
-    def compare() -> dict:
-        report, result = run_waited(host, 4, "sync", HEADRACE_COLL_SYNC="bcast,allreduce")
-        waits, _ = truth(result)
-        found = {one["name"]: one["wait_seconds"] for one in report["mpi"]["procedures"]}
-        names = ("MPI_Bcast", "MPI_Allreduce")
+    report, result = run_waited(host, 4, "sync", HEADRACE_COLL_SYNC="bcast,allreduce")
+    waits, _ = truth(result)
+    found = {one["name"]: one["wait_seconds"] for one in report["mpi"]["procedures"]}
+    names = ("MPI_Bcast", "MPI_Allreduce")
+    in_syncs = {name: found[f"{name}(sync)"]["least"] for name in names}
+    with measuring():
+        assert not differences(in_syncs, {name: waits[name][1] for name in names})
         # Who came late has not waited for it; ranks leave the barrier nearly at once.
-        held_up = {
-            name: found[name]
-            for name in names
-            if found[name]["most"] > found[f"{name}(sync)"]["least"] / 2
-        }
-        return held_up | differences(
-            {name: found[f"{name}(sync)"]["least"] for name in names},
-            {name: waits[name][1] for name in names},
-        )
-
-    until_near(compare)
+        assert all(found[name]["most"] <= in_syncs[name] / 2 for name in names)
 
 
 @pytest.mark.parametrize(("name", "binding"), [(host.name, b) for host, b in FORTRAN])
@@ -135,5 +116,6 @@ def test_fortran(name: str, binding: str, library: Path) -> None:
     (procedure,) = (one for one in mpi["procedures"] if one["name"] == "MPI_Allreduce")
     assert mpi["wait_known_share"] == 1
     # Rank 0 comes 20 ms late ten times, unless rank 1 is held up itself.
-    assert 0.15 < procedure["wait_seconds"]["least"] <= in_calls
-    assert mpi["awaited"][0]["rank"] == 0
+    with measuring():
+        assert 0.15 < procedure["wait_seconds"]["least"] <= in_calls
+        assert mpi["awaited"][0]["rank"] == 0

@@ -135,13 +135,16 @@ def test_a_second_dev_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_report_is_summed_up_truly(tmp_path: Path) -> None:
     report = tmp_path / "report.xml"
+    again = '<testcase name="again"/>'  # its first runs, as pytest-rerunfailures reports them
+    cases = ["", "<failure/>", "<error/>", "<skipped/>", ""]
     report.write_text(
-        "<testsuites><testsuite><testcase/><testcase><failure/></testcase>"
-        "<testcase><error/></testcase><testcase><skipped/></testcase><testcase/>"
-        '<testcase status="notrun"/></testsuite></testsuites>'
+        f"<testsuites><testsuite>{again}"
+        + "".join(f'<testcase name="{i}">{end}</testcase>' for i, end in enumerate(cases))
+        + f'{again}<testcase name="again"><failure/></testcase>'
+        '<testcase name="not run" status="notrun"/></testsuite></testsuites>'
     )
     outcome = testing._counts(report)
-    assert (outcome.passed, outcome.failed, outcome.skipped) == (2, 2, 2)
+    assert (outcome.passed, outcome.failed, outcome.skipped) == (2, 3, 2)
     assert not outcome.good
 
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "unit/collective_world.h"
 
@@ -261,6 +262,27 @@ TEST(Schedules, SendEachByteToEachNodeOnce) {
   }
 }
 
+TEST(Schedules, SendABroadcastToEachNodeOnce) {
+  for (const Nodes& nodes : {in_blocks({3, 1, 2, 2, 4}), dealt_round({4, 4, 4, 4})}) {
+    const Sent sent = sent_by(nodes_bcast, nodes, 1000);
+    EXPECT_EQ(sent.messages, std::ssize(nodes) - 1);
+    EXPECT_EQ(sent.bytes, 1000 * (std::ssize(nodes) - 1));
+  }
+}
+
+TEST(Schedules, LeaveABroadcastOnARegularShapeToTheLibrary) {
+  const Limits limits{kStage};
+  const Call call{.operation = Operation::bcast, .bytes = 8};
+  for (const auto& [nodes, is_ours] : {std::pair{in_blocks({2, 2}), false},
+                                       {in_blocks({2, 1}), true},
+                                       {dealt_round({2, 2}), true},
+                                       {in_blocks({1, 1}), false}}) {
+    const Choice choice = choose(Layout(nodes).shape_of(0), call, limits);
+    EXPECT_EQ(choice.algorithm == &nodes_bcast, is_ours);
+    EXPECT_EQ(choice.obstacle == nullptr, is_ours);
+  }
+}
+
 /// Numbers of which the order of adding shows.
 TEST(Schedules, AddInTheOrderOfRanksOnANodeAndThenOfNodes) {
   const auto write = [](const void*, const std::byte* from, std::byte* into, std::size_t bytes) {
@@ -307,7 +329,9 @@ TEST(Schedules, AddInTheOrderOfRanksOnANodeAndThenOfNodes) {
 }
 
 TEST(Schedules, AreSmallOnManyNodes) {
-  const Layout layout(in_blocks(std::vector<int>(1024, 128)));
+  std::vector<int> sizes(1024, 128);
+  sizes.back() = 127;  // not all alike, so that no algorithm leaves it to the library for that
+  const Layout layout(in_blocks(sizes));
   for (const int rank : {0, 1, 128 * 700, 128 * 700 + 77}) {
     const Shape shape = layout.shape_of(rank);
     for (const Algorithm* const algorithm : algorithms()) {

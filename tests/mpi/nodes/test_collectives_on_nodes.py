@@ -41,10 +41,12 @@ def clusters():
         cluster.down()
 
 
-def check_ways_between_nodes(result: Result) -> None:
+def check_ways_between_nodes(result: Result, ranks: tuple[int, ...]) -> None:
     """Each operation that Headrace carries out between nodes went by such a way."""
     shown = shown_by(result)
-    for operation, ways in BETWEEN_NODES.items():
+    # Where nodes are alike, libraries broadcast as well.
+    uneven = {"bcast": {"tree of nodes"}} if len(set(ranks)) > 1 else {}
+    for operation, ways in (BETWEEN_NODES | uneven).items():
         assert shown[operation] & ways, shown
 
 
@@ -67,7 +69,7 @@ def test_random_calls_on_nodes(name: str, ranks: tuple[int, ...], clusters, libr
     )
     right = len(re.findall(rf"^rank \d+: 0 of {rounds} calls wrong$", result.out, re.MULTILINE))
     assert result.code == 0 and right == sum(ranks), result.explain()
-    check_ways_between_nodes(result)
+    check_ways_between_nodes(result, ranks)
 
 
 @pytest.mark.parametrize("name", ["mpich", "openmpi", "intel"])
@@ -89,7 +91,7 @@ def test_threads_on_nodes(name: str, clusters, library) -> None:
     )
     right = len(re.findall(r"^rank \d+: 0 wrong, with messages$", result.out, re.MULTILINE))
     assert result.code == 0 and right == sum(ranks), result.explain()
-    check_ways_between_nodes(result)
+    check_ways_between_nodes(result, ranks)
 
 
 # Open MPI 5.0 has no large counts.
@@ -150,3 +152,30 @@ def test_messages_of_a_gather(clusters, library) -> None:
     spent = {use: between_nodes(many, use) - between_nodes(few, use) for use in ("1", "0")}
     assert spent["1"] == (many - few) * 2 * (len(ranks) - 1), spent
     assert spent["0"] > spent["1"], spent
+
+
+@pytest.mark.parametrize(
+    "name", ["openmpi", *(pytest.param(one, marks=pytest.mark.deep) for one in ("mpich", "intel"))]
+)
+def test_bytes_of_a_broadcast(name: str, clusters, library) -> None:
+    """To each node but the root's once, by the account of the network cards."""
+    host = host_named(name)
+    if host.missing:
+        absent(host.missing)
+    program = compile_c(host, ["broadcast.c"], "broadcast")
+    ranks, bytes_a_call, calls = (3, 1, 2, 2), 32768, 64
+    cluster = clusters(len(ranks))
+
+    def on_the_wire(calls: int, use: str) -> int:
+        settings = preload([library]) | ON | {"HEADRACE_COLLECTIVES": use}
+        before = cluster.sent_bytes()
+        line = [program, str(calls), str(bytes_a_call)]
+        result = launch_on_nodes(host, cluster, line, settings, ranks)
+        assert result.code == 0 and result.out.count("right") == sum(ranks), result.explain()
+        return cluster.sent_bytes() - before
+
+    least = calls * bytes_a_call * (len(ranks) - 1)
+    ratios = {use: (on_the_wire(8 + calls, use) - on_the_wire(8, use)) / least for use in "10"}
+    print(name, ratios)
+    # Headers and acknowledgements come on top.
+    assert 1 < ratios["1"] < 1.06, ratios
