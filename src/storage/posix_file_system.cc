@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <limits>
 #include <new>
 
 #include "base/blocked_signals.h"
@@ -225,7 +226,8 @@ class PosixStore : public Store {
     constexpr ByteCount kStretch = ByteCount{1} << 20;
     if (end <= unlimited_below_.load(std::memory_order_relaxed)) return false;
     if (file_size_is_limited()) return true;
-    unlimited_below_.store(end + kStretch, std::memory_order_relaxed);
+    constexpr FileOffset kLast = std::numeric_limits<FileOffset>::max();
+    unlimited_below_.store(std::min(end, kLast - kStretch) + kStretch, std::memory_order_relaxed);
     return false;
   }
 
