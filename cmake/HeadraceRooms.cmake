@@ -49,3 +49,15 @@ function(headrace_use_no_vectors)
       SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS "-mgeneral-regs-only;-fno-sanitize=all")
   endif()
 endfunction()
+
+# headrace_take_any_pointers(FILE...): compiles files whose functions stand in for the C library's,
+# and hand on what programs give. The C library's declarations promise pointers that are not null; a
+# program may break that, and gets the C library's answer.
+function(headrace_take_any_pointers)
+  set(options "-fno-delete-null-pointer-checks")
+  if(HEADRACE_SANITIZE)
+    list(APPEND options "-fno-sanitize=nonnull-attribute")
+  endif()
+  set_source_files_properties(${ARGN} PROPERTIES
+    SKIP_PRECOMPILE_HEADERS ON COMPILE_OPTIONS "${options}")
+endfunction()

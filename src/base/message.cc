@@ -4,8 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -16,6 +14,7 @@
 #include "base/kept_errno.h"
 #include "base/no_cancellation.h"
 #include "base/plain_message.h"
+#include "base/plain_text.h"
 #include "base/settings.h"
 #include "base/signal_guard.h"
 
@@ -76,17 +75,10 @@ void print_message(const std::string& text) {
 void print_plain_message(std::initializer_list<std::string_view> parts) noexcept {
   if (settings().quiet || !is_stderr()) return;
   const KeptErrno kept;
-  std::array<char, 1024> line{};
-  std::size_t size = 0;
-  const auto add = [&](std::string_view part) {
-    const std::size_t more = std::min(part.size(), line.size() - 1 - size);
-    std::memcpy(line.data() + size, part.data(), more);
-    size += more;
-  };
-  add("headrace: ");
-  for (const std::string_view part : parts) add(part);
-  line[size++] = '\n';
-  print_line({line.data(), size});
+  PlainText<1024> line;
+  line.add("headrace: ");
+  for (const std::string_view part : parts) line.add(part);
+  print_line(line.end_with('\n'));
 }
 
 void print_message_once(const std::string& text) {

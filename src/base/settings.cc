@@ -249,6 +249,9 @@ const SettingRule rules[] = {
     {"HEADRACE_COHERENT_FS", "none",
      [](const std::string& text, Settings& s) { return read_names(text, s.coherent_fs); },
      [](Settings& s) { s.coherent_fs = Settings().coherent_fs; }, nullptr, ""},
+    {"HEADRACE_FS_FACTS", "",
+     [](const std::string& text, Settings& s) { return read_text(text, s.fs_facts); },
+     [](Settings& s) { s.fs_facts = Settings().fs_facts; }, nullptr, ""},
     {"HEADRACE_SHARED_MEMORY", "automatic",
      [](const std::string& text, Settings& s) {
        return read_choice<SharedMemorySetting>(text,

@@ -114,6 +114,7 @@ struct Settings {
   std::vector<std::string> mimic_store = {};                           ///< HEADRACE_MIMIC_STORE
   std::string profile = "";                                            ///< HEADRACE_PROFILE
   std::vector<std::string> coherent_fs = {};                           ///< HEADRACE_COHERENT_FS
+  std::string fs_facts = "";                                           ///< HEADRACE_FS_FACTS
   SharedMemorySetting shared_memory = SharedMemorySetting::automatic;  ///< HEADRACE_SHARED_MEMORY
   std::int64_t helper_threads = 4;                                     ///< HEADRACE_HELPER_THREADS
   HelperCoresSetting helper_cores = HelperCoresSetting::automatic;     ///< HEADRACE_HELPER_CORES

@@ -21,7 +21,8 @@ struct OpenFile::Closing {
     waited_for_turns = 1,
     read_by_other_ways = 2,
     tells_statistics = 4,
-    tells_buffers = 8
+    tells_buffers = 8,
+    passed_cache = 16
   };
   void set(Fact fact, bool holds) { facts |= holds ? fact : 0; }
   bool has(Fact fact) const { return (facts & fact) != 0; }
@@ -52,6 +53,7 @@ OpenFile::Closing OpenFile::values_at_close(const Error& failed) const {
                  .peaks = memory_peaks()};
   own.set(Closing::waited_for_turns, choices.waited_for_turns);
   own.set(Closing::read_by_other_ways, choices.read_by_other_ways);
+  own.set(Closing::passed_cache, choices.passed_cache);
   own.set(Closing::tells_statistics, settings().io_stats > 0 || settings().io_timers > 0);
   own.set(Closing::tells_buffers, buffered_ != nullptr && buffered_->is_verbose());
   return own;
@@ -102,7 +104,8 @@ void OpenFile::record(const Closing& all, const std::optional<record::Verified>&
   file.write = executor_->collective().choice(Direction::write).decision(path_);
   file.read = executor_->collective().choice(Direction::read).decision(path_);
   file.store_choices =
-      storage::explain({all.has(Closing::waited_for_turns), all.has(Closing::read_by_other_ways)},
+      storage::explain({all.has(Closing::waited_for_turns), all.has(Closing::read_by_other_ways),
+                        all.has(Closing::passed_cache)},
                        settings().write_turns, settings().realign_reads);
   file.verified = verified;
   file.memory = all.peaks;

@@ -36,9 +36,7 @@ inline constexpr HintRule hint_table[] = {
     {"collective_buffering", HintUse::obeyed, HintType::boolean, "", ""},
     {"cray_cb_nodes_multiplier", HintUse::obeyed, HintType::integer, "", ""},
     {"cray_cb_write_lock_mode", HintUse::obeyed, HintType::choice, "0|1|2", ""},
-    {"direct_io", HintUse::accepted, HintType::boolean, "",
-     "O_DIRECT takes only data that lie on whole blocks in memory and in the file, which those of "
-     "programs rarely do"},
+    {"direct_io", HintUse::obeyed, HintType::boolean, "", ""},
     {"file_perm", HintUse::obeyed, HintType::permissions, "", ""},
     {"filename", HintUse::accepted, HintType::text, "", "the call gives the name"},
     {"headrace_bytes_sent", HintUse::accepted, HintType::text, "", "it only reports"},

@@ -182,6 +182,9 @@ void take_access(const Hints& hints, HintValues& values) {
   if (const auto found = hints.find("file_perm"); found != hints.end()) {
     values.permissions = permissions_of(found->second);
   }
+  if (const auto direct = hints.find("direct_io"); direct != hints.end()) {
+    read_boolean(direct->second, values.passes_cache);
+  }
   if (const auto styles = hints.find("access_style"); styles != hints.end()) {
     values.style = style_of(styles->second);
   }

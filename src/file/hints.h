@@ -35,6 +35,7 @@ struct HintValues {
   bool sieves_reads = true;  ///< reads what lies between small pieces with them
   std::optional<storage::Permissions> permissions;  ///< of a new file; none: what umask leaves
   storage::Style style = storage::Style::usual;
+  bool passes_cache = false;  ///< O_DIRECT where it is possible
 };
 
 /// The hints in effect for a file.

@@ -187,7 +187,8 @@ Error OpenFile::open_store(storage::FileSystem& file_system, std::string_view pa
                                       .is_deleted_later = is_first && mode_.delete_on_close,
                                       .striping = striping_of(hints_->values()),
                                       .permissions = hints_->values().permissions,
-                                      .style = hints_->values().style});
+                                      .style = hints_->values().style,
+                                      .is_direct = hints_->values().passes_cache});
       if (!opened) return opened.error();
       set_store(std::move(opened.value()), path);
       return {};

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "base/held_descriptor.h"
-#include "posix/buffer_choice.h"
 #include "posix/descriptor_buffer.h"
 
 namespace headrace::posix::buffers {
@@ -37,14 +36,10 @@ struct BufferSlot {
   std::string_view text() const { return {name.data(), name_size}; }
 
   // For people.
-  void tell_release(const char* why) const noexcept;
   void tell_end() const noexcept;
   void tell_lost(std::int64_t bytes) const noexcept;
 };
 
-void tell_obstacle(const Obstacle& obstacle, std::string_view name, bool is_verbose) noexcept;
-void tell_start(ByteCount size, std::string_view name, bool is_verbose) noexcept;
-void tell_no_slot(std::string_view name, bool is_verbose) noexcept;
 /// What was buffered could not be written, and no call can tell it.
 void tell_failed(int error) noexcept;
 

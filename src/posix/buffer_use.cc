@@ -4,6 +4,7 @@
 
 #include <cerrno>
 
+#include "posix/buffer_decisions.h"
 #include "record/clock.h"
 
 namespace headrace::posix::buffers {
@@ -45,7 +46,7 @@ bool release_slot(BufferSlot& slot, const char* why) noexcept {
     static_cast<void>(end_slot(slot));
     return false;
   }
-  slot.tell_release(why);
+  note_release(why, slot.text(), slot.is_verbose);
   slot.untold = slot.buffer.leave();
   slot.tell_end();
   slot.is_on = false;

@@ -1,14 +1,22 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "base/types.h"
 
 namespace headrace::posix {
 
+/// The buffers of one descriptor.
+struct BufferShape {
+  ByteCount size = 0;         ///< bytes of a block
+  int count = 1;              ///< blocks that hold bytes back; HeldBlocks::kMost at most
+  std::int64_t prefetch = 0;  ///< blocks that the kernel reads behind one that was read ahead
+};
+
 /// What the user wants of buffers for a file.
 struct BufferWish {
-  ByteCount size = 0;       ///< bytes of a buffer; 0: none is wanted
+  BufferShape shape;        ///< size 0: none are wanted
   bool is_verbose = false;  ///< tells at close what they did
 };
 

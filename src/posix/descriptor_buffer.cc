@@ -1,14 +1,12 @@
 #include "posix/descriptor_buffer.h"
 
-#include <sys/mman.h>
-#include <sys/stat.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
-#include "base/kept_errno.h"
 #include "base/no_cancellation.h"
 #include "posix/functions.h"
 
@@ -24,94 +22,29 @@ std::int64_t outcome(ssize_t done) {
   return done >= 0 ? done : -static_cast<std::int64_t>(errno);
 }
 
-/// Writes [data, data + bytes) to `at`. Sets `done`; returns an errno, or 0.
-int write_range(int descriptor, const std::byte* data, std::int64_t bytes, off64_t at,
-                std::int64_t& done) {
-  const NoCancellation uncancelled;  // the caller has a lock
-  done = 0;
-  for (int tries = 0; done < bytes;) {
-    const ssize_t moved =
-        real.pwrite64(descriptor, data + done, static_cast<size_t>(bytes - done), at + done);
-    if (moved > 0) {
-      done += moved;
-    } else if (moved == 0) {
-      return EIO;
-    } else if (errno != EINTR || ++tries == kMostTries) {
-      return errno;
-    }
-  }
-  return 0;
-}
-
 std::size_t bytes_of(std::span<const iovec> parts) {
   std::size_t bytes = 0;
   for (const iovec& one : parts) bytes += one.iov_len;
   return bytes;
 }
 
-std::atomic<std::byte*> spare_memory = nullptr;
-std::atomic<std::int64_t> spare_bytes = 0;  ///< of all that are kept there
-
 }  // namespace
 
-bool find_identity(int descriptor, FileIdentity& found) noexcept {
-  const KeptErrno kept;
-  struct stat status{};
-  if (::fstat(descriptor, &status) != 0) return false;
-  found = {status.st_dev, status.st_ino};
-  return true;
-}
-
-std::byte* take_buffer_memory(std::int64_t bytes) noexcept {
-  if (spare_bytes.load() == bytes) {
-    if (std::byte* const kept = spare_memory.exchange(nullptr); kept != nullptr) return kept;
-  }
-  void* const memory = ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  return memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
-}
-
-/// Only memory of the first size is kept, so that who takes it knows its size.
-void give_buffer_memory(std::byte* memory, std::int64_t bytes) noexcept {
-  if (memory == nullptr) return;
-  std::int64_t none = 0;
-  if (spare_bytes.compare_exchange_strong(none, bytes) || none == bytes) {
-    std::byte* empty = nullptr;
-    if (spare_memory.compare_exchange_strong(empty, memory)) return;
-  }
-  ::munmap(memory, static_cast<std::size_t>(bytes));
-}
-
 void DescriptorBuffer::start(int descriptor, const FileIdentity& file, bool may_write,
-                             ByteCount size) noexcept {
-  descriptor_ = descriptor;
-  file_ = file;
+                             const BufferShape& shape) noexcept {
+  held_.start(descriptor, file, shape.size, shape.count);
   may_write_ = may_write;
-  size_ = size;
+  prefetch_ = shape.prefetch * shape.size;
   const off64_t now = ::lseek64(descriptor, 0, SEEK_CUR);
   position_ = std::max<off64_t>(now, 0);
-  end_ = 0;
-  head_ = 0;
   drop();
   next_read_ = -1;
-  calls[0] = calls[1] = moves[0] = moves[1] = 0;
+  asked_end_ = 0;
+  calls[0] = calls[1] = reads_ = 0;
 }
 
 void DescriptorBuffer::end() noexcept {
-  descriptor_ = -1;
-  file_ = {};
-  give_buffer_memory(memory_, size_);
-  memory_ = nullptr;
-}
-
-bool DescriptorBuffer::is_intact() const noexcept {
-  FileIdentity now;
-  return find_identity(descriptor_, now) && now == file_;
-}
-
-bool DescriptorBuffer::has_memory() noexcept {
-  if (memory_ == nullptr) memory_ = take_buffer_memory(size_);
-  return memory_ != nullptr;
+  held_.end();
 }
 
 /// Where the next bytes of a call go. Moves the position over them, in one step.
@@ -122,30 +55,7 @@ off64_t DescriptorBuffer::take(const off64_t* offset, std::size_t done,
 }
 
 int DescriptorBuffer::flush() noexcept {
-  if (held() > 0) {
-    if (!is_intact()) return EBADF;
-    std::int64_t done = 0;
-    const int error = write_range(descriptor_, memory_ + head_, end_ - head_, begin_ + head_, done);
-    moves[1] += 1;
-    head_ += done;
-    if (error != 0) return error;
-  }
-  end_ = 0;
-  head_ = 0;
-  return 0;
-}
-
-/// Lets bytes of offset `at` follow those that are held back.
-int DescriptorBuffer::make_room(off64_t at) noexcept {
-  drop();
-  if (end_ > 0 && (at != begin_ + end_ || end_ == limit_)) {
-    if (const int error = flush(); error != 0) return error;
-  }
-  if (end_ == 0) {
-    begin_ = at;
-    limit_ = size_ - at % size_;
-  }
-  return 0;
+  return held_.flush();
 }
 
 std::int64_t DescriptorBuffer::append(const off64_t* offset, const std::byte* data,
@@ -153,21 +63,25 @@ std::int64_t DescriptorBuffer::append(const off64_t* offset, const std::byte* da
   std::size_t done = 0;
   while (done < bytes) {
     const off64_t next = offset != nullptr ? take(offset, done, 0) : position_.load();
-    if (const int error = make_room(next); error != 0) {
-      return done > 0 ? static_cast<std::int64_t>(done) : -error;
+    int error = 0;
+    HeldBlock* const block = held_.room_at(next, error);
+    if (block == nullptr) {
+      return done > 0 ? static_cast<std::int64_t>(done) : -(error != 0 ? error : ENOMEM);
     }
-    const std::size_t piece = std::min(bytes - done, static_cast<std::size_t>(limit_ - end_));
+    const auto room = static_cast<std::size_t>(block->limit - block->end);
+    const std::size_t piece = std::min(bytes - done, room);
     const off64_t at = take(offset, done, piece);
-    if (at == begin_ + end_) {
-      std::memcpy(memory_ + end_, data + done, piece);
-      end_ += static_cast<std::int64_t>(piece);
+    if (at == block->begin + block->end) {
+      std::memcpy(block->memory + block->end, data + done, piece);
+      block->end += static_cast<std::int64_t>(piece);
       done += piece;
       continue;
     }
-    // A handler has moved the position meanwhile.
+    // A handler has moved the position meanwhile. What is held back was written before.
     std::int64_t moved = 0;
-    const int error =
-        write_range(descriptor_, data + done, static_cast<std::int64_t>(piece), at, moved);
+    error = flush();
+    if (error == 0)
+      error = write_range(descriptor(), data + done, static_cast<std::int64_t>(piece), at, moved);
     done += static_cast<std::size_t>(moved);
     if (error == 0) continue;
     position_ -= static_cast<off64_t>(piece) - moved;
@@ -180,9 +94,9 @@ std::int64_t DescriptorBuffer::write_through(const off64_t* offset, std::span<co
                                              std::size_t bytes) noexcept {
   const off64_t at = take(offset, 0, bytes);
   const NoCancellation uncancelled;
-  moves[1] += 1;
+  held_.writes += 1;
   const std::int64_t done =
-      outcome(real.pwritev64(descriptor_, parts.data(), static_cast<int>(parts.size()), at));
+      outcome(real.pwritev64(descriptor(), parts.data(), static_cast<int>(parts.size()), at));
   if (offset == nullptr) position_ -= static_cast<off64_t>(bytes) - std::max<off64_t>(done, 0);
   return done;
 }
@@ -192,8 +106,9 @@ std::int64_t DescriptorBuffer::write(const off64_t* offset, std::span<const iove
   calls[1] += 1;
   const std::size_t bytes = bytes_of(parts);
   const off64_t at = offset != nullptr ? *offset : position_.load();
-  if (bytes >= static_cast<std::size_t>(size_) || at < 0 || at > kFarthest || !has_memory()) {
-    drop();
+  drop();
+  if (bytes >= static_cast<std::size_t>(held_.size()) || at < 0 || at > kFarthest ||
+      held_.idle_memory() == nullptr) {
     if (const int error = flush(); error != 0) return -error;
     return write_through(offset, parts, bytes);
   }
@@ -213,8 +128,27 @@ std::int64_t DescriptorBuffer::write(const off64_t* offset, std::span<const iove
 std::size_t DescriptorBuffer::copy_ahead(off64_t at, std::byte* into, std::size_t bytes) noexcept {
   if (at < ahead_begin_ || at >= ahead_end_) return 0;
   const std::size_t piece = std::min(bytes, static_cast<std::size_t>(ahead_end_ - at));
-  std::memcpy(into, memory_ + (at - ahead_begin_), piece);
+  std::memcpy(into, ahead_ + (at - ahead_begin_), piece);
   return piece;
+}
+
+/// Reads the rest of the block that `at` lies in. Bytes, or a negative errno.
+std::int64_t DescriptorBuffer::read_ahead(off64_t at, std::size_t bytes) noexcept {
+  std::byte* const memory = held_.idle_memory();
+  const std::int64_t got = outcome(real.pread64(descriptor(), memory, bytes, at));
+  ahead_ = memory;
+  ahead_begin_ = at;
+  ahead_end_ = at + std::max<std::int64_t>(got, 0);
+  if (prefetch_ == 0 || got < static_cast<std::int64_t>(bytes)) return got;
+  // The kernel reads on by itself while the program uses these, and nobody waits for it. It does
+  // little for one call (force_page_cache_ra), so it is asked in parts.
+  constexpr off64_t kPart = off64_t{128} << 10;
+  const off64_t wanted = ahead_end_ + prefetch_;
+  off64_t& asked = asked_end_;
+  for (asked = std::clamp(asked, ahead_end_, wanted); asked < wanted; asked += kPart) {
+    ::posix_fadvise64(descriptor(), asked, kPart, POSIX_FADV_WILLNEED);
+  }
+  return got;
 }
 
 /// Reads ahead only of who goes on where the last call ended. What was read ahead serves only such
@@ -232,15 +166,14 @@ std::int64_t DescriptorBuffer::read(const off64_t* offset, std::byte* into,
   if (done < bytes) {
     const NoCancellation uncancelled;
     const off64_t rest = at + static_cast<off64_t>(done);
-    const auto block = static_cast<std::size_t>(size_ - rest % size_);
-    moves[0] += 1;
-    if (is_sequential && bytes - done < block && rest < kFarthest && has_memory()) {
-      result = outcome(real.pread64(descriptor_, memory_, block, rest));
-      ahead_begin_ = rest;
-      ahead_end_ = rest + std::max<std::int64_t>(result, 0);
+    const auto block = static_cast<std::size_t>(held_.size() - rest % held_.size());
+    reads_ += 1;
+    if (is_sequential && bytes - done < block && rest < kFarthest &&
+        held_.idle_memory() != nullptr) {
+      result = read_ahead(rest, block);
       done += copy_ahead(rest, into + done, bytes - done);
     } else {
-      result = outcome(real.pread64(descriptor_, into + done, bytes - done, rest));
+      result = outcome(real.pread64(descriptor(), into + done, bytes - done, rest));
       done += static_cast<std::size_t>(std::max<std::int64_t>(result, 0));
     }
   }
@@ -276,7 +209,7 @@ std::int64_t DescriptorBuffer::seek_past(off64_t offset, int whence) noexcept {
 }
 
 std::int64_t DescriptorBuffer::move_by_kernel(off64_t offset, int whence) noexcept {
-  const std::int64_t position = outcome(real.lseek64(descriptor_, offset, whence));
+  const std::int64_t position = outcome(real.lseek64(descriptor(), offset, whence));
   if (position >= 0) position_ = position;
   return position;
 }
@@ -289,16 +222,11 @@ int DescriptorBuffer::leave() noexcept {
 }
 
 void DescriptorBuffer::set_kernel_position() noexcept {
-  if (is_intact()) ::lseek64(descriptor_, position_.load(), SEEK_SET);
+  if (is_intact()) ::lseek64(descriptor(), position_.load(), SEEK_SET);
 }
 
 int DescriptorBuffer::write_held() noexcept {
-  const std::int64_t head = head_;
-  const std::int64_t bytes = end_ - head;
-  if (bytes <= 0) return 0;
-  if (!is_intact()) return EBADF;
-  std::int64_t done = 0;
-  return write_range(descriptor_, memory_ + head, bytes, begin_ + head, done);
+  return held_.write_past();
 }
 
 std::int64_t DescriptorBuffer::write_past(const off64_t* offset,
@@ -313,7 +241,7 @@ std::int64_t DescriptorBuffer::read_past(const off64_t* offset, std::byte* into,
   if (const int error = write_held(); error != 0) return -error;
   const NoCancellation uncancelled;
   const off64_t at = take(offset, 0, bytes);
-  const std::int64_t done = outcome(real.pread64(descriptor_, into, bytes, at));
+  const std::int64_t done = outcome(real.pread64(descriptor(), into, bytes, at));
   if (offset == nullptr) position_ -= static_cast<off64_t>(bytes) - std::max<off64_t>(done, 0);
   return done;
 }

@@ -14,9 +14,11 @@
 #include "base/kept_errno.h"
 #include "base/no_cancellation.h"
 #include "posix/buffer_choice.h"
+#include "posix/buffer_decisions.h"
 #include "posix/buffer_use.h"
 #include "posix/file_name.h"
 #include "record/clock.h"
+#include "storage/file_layout.h"
 
 namespace headrace::posix::buffers {
 namespace {
@@ -67,18 +69,19 @@ OpenFacts facts_of(int descriptor, int flags, const struct stat& status, HeldDes
 bool fill_slot(BufferSlot& slot, int descriptor, int flags, const BufferWish& wish) noexcept {
   struct stat status{};
   if (::fstat(descriptor, &status) != 0) return false;
-  const Obstacle obstacle = obstacle_of(facts_of(descriptor, flags, status, slot.claim));
+  const OpenFacts facts = facts_of(descriptor, flags, status, slot.claim);
   slot.is_verbose = wish.is_verbose;
-  if (obstacle) {
-    tell_obstacle(obstacle, slot.text(), slot.is_verbose);
+  if (const Obstacle obstacle = obstacle_of(facts)) {
+    note_obstacle(obstacle, slot.text(), slot.is_verbose);
     return false;
   }
   slot.untold = 0;
   slot.is_on = true;
   slot.checked = record::ticks();
   const bool may_write = (flags & O_ACCMODE) != O_RDONLY;
-  slot.buffer.start(descriptor, {status.st_dev, status.st_ino}, may_write, wish.size);
-  tell_start(wish.size, slot.text(), slot.is_verbose);
+  slot.buffer.start(descriptor, {status.st_dev, status.st_ino}, may_write, wish.shape);
+  note_start(wish.shape, slot.text(), slot.is_verbose,
+             may_write && storage::may_be_shared(facts.file_system));
   return true;
 }
 
@@ -90,6 +93,7 @@ std::atomic<int> count = 0;
 bool start(BufferWishes wishes) noexcept {
   if (tables != nullptr) return true;
   if (!prepare_own_mark()) return false;
+  static_cast<void>(storage::may_be_shared(0));  // which must not read settings in a handler
   void* const memory = ::mmap(nullptr, sizeof(Tables), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
@@ -118,10 +122,14 @@ void offer(int descriptor, int directory, const char* name, int flags) noexcept 
   // Closed unseen, and opened anew.
   if (has(descriptor)) static_cast<void>(end(descriptor));
   const BufferWish wish = wish_for(directory, name);
-  if (wish.size == 0) return;
+  if (wish.shape.size == 0) return;
   BufferSlot* const slot = take_slot();
-  if (slot == nullptr) return tell_no_slot(name, wish.is_verbose);
-  slot->set_name(name);
+  {
+    const FullName full(directory, name);
+    const std::string_view shown = full.text_or(name);
+    if (slot == nullptr) return note_obstacle(kNoSlot, shown, wish.is_verbose);
+    slot->set_name(shown);
+  }
   count.fetch_add(1);
   if (fill_slot(*slot, descriptor, flags, wish)) {
     numbers[descriptor].store(static_cast<std::uint8_t>(slot - tables->slots.data() + 1));

@@ -26,6 +26,7 @@ class KeptName {
   KeptName& operator=(const KeptName&) = delete;
 
   std::string_view text() const { return text_; }
+  std::string_view text_or(std::string_view other) const { return text_.empty() ? other : text_; }
 
  protected:
   KeptName() = default;

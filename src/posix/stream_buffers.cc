@@ -10,6 +10,7 @@
 
 #include "base/kept_errno.h"
 #include "base/no_cancellation.h"
+#include "posix/buffer_decisions.h"
 #include "posix/buffer_slot.h"
 #include "posix/descriptor_buffer.h"
 #include "posix/descriptor_buffers.h"
@@ -49,6 +50,21 @@ Entry* take_entry(std::FILE* stream) {
   return nullptr;
 }
 
+/// What was in the way, if anything.
+Obstacle give_buffer(std::FILE* stream, ByteCount size) {
+  Entry* const entry = take_entry(stream);
+  if (entry == nullptr) return buffers::kNoSlot;
+  entry->memory = {take_buffer_memory(size), size};
+  entry->is_ready = true;
+  if (entry->memory.begin != nullptr &&
+      std::setvbuf(stream, reinterpret_cast<char*>(entry->memory.begin), _IOFBF,
+                   static_cast<std::size_t>(size)) == 0) {
+    return {};
+  }
+  give_back(forget(stream));
+  return buffers::kNoMemory;
+}
+
 /// The bytes that a stream has not written, if their place is known. The C library may have been
 /// interrupted just behind its write, with its pointers as before: then the kernel's position is
 /// not what it remembers.
@@ -76,21 +92,14 @@ void offer(std::FILE* stream, const char* name) noexcept {
   if (stream == stdin || stream == stdout || stream == stderr) return;
   const KeptErrno kept;
   const BufferWish wish = buffers::wish_for(AT_FDCWD, name);
-  if (wish.size == 0) return;
-  const Obstacle obstacle = obstacle_for(::fileno_unlocked(stream));
-  if (obstacle) return buffers::tell_obstacle(obstacle, name, wish.is_verbose);
-  Entry* const entry = take_entry(stream);
-  if (entry == nullptr) return buffers::tell_no_slot(name, wish.is_verbose);
-  entry->memory = {take_buffer_memory(wish.size), wish.size};
-  entry->is_ready = true;
-  if (entry->memory.begin == nullptr ||
-      std::setvbuf(stream, reinterpret_cast<char*>(entry->memory.begin), _IOFBF,
-                   static_cast<std::size_t>(wish.size)) != 0) {
-    give_back(forget(stream));
-    return;
-  }
+  if (wish.shape.size == 0) return;
+  const FullName full(AT_FDCWD, name);
+  const std::string_view shown = full.text_or(name);
+  Obstacle obstacle = obstacle_for(::fileno_unlocked(stream));
+  if (!obstacle) obstacle = give_buffer(stream, wish.shape.size);
+  if (obstacle) return buffers::note_obstacle(obstacle, shown, wish.is_verbose);
   remember_place(stream);
-  buffers::tell_start(wish.size, name, wish.is_verbose);
+  buffers::note_start({wish.shape.size}, shown, wish.is_verbose, false);
 }
 
 void offer_again(std::FILE* stream) noexcept {

@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::size_t kPlaces = 4096;  // a power of two, well above the number of items
 constexpr std::uint32_t kItems = 16;   // of an extent
-constexpr std::uint32_t kNameBytes = 8 << 10;
 constexpr std::string_view kOthers = "(other files)";
 constexpr std::string_view kGroupEnd = "/*";
 /// How often a thread looks whether another one has finished adding.
@@ -79,7 +78,7 @@ AccessTable::AccessTable(ImageFile& image)
     : image_(image),
       places_(kPlaces),
       most_(most_items(image)),
-      most_text_(image.header().capacity / 8) {}
+      names_(image, ExtentKind::access_names, image.header().capacity / 8) {}
 
 std::unique_ptr<AccessTable> AccessTable::make(ImageFile& image) {
   std::unique_ptr<AccessTable> made(new AccessTable(image));
@@ -111,30 +110,21 @@ AccessTable::Found AccessTable::append(AccessLayer layer, Name name, std::size_t
     return {item, {place.name.load(), item->name_size}};
   }
   const auto size = static_cast<std::uint32_t>(name.size());
-  if (count_ >= most || text_ + size > most_text_) return {};
+  if (count_ >= most || !names_.may_add(size)) return {};
   if (items_ == nullptr || items_->used == items_->capacity) {
     ExtentHeader* const more = image_.try_take(ExtentKind::accesses, sizeof(AccessItem), kItems);
     if (more == nullptr) return {};
     items_ = more;
   }
-  if (names_ == nullptr || names_->capacity - names_->used < size) {
-    ExtentHeader* const more =
-        image_.try_take(ExtentKind::access_names, 1, std::max(kNameBytes, size));
-    if (more == nullptr) return {};
-    names_ = more;
-  }
-  char* const text = reinterpret_cast<char*>(names_ + 1) + names_->used;
-  name.head.copy(text, name.head.size());
-  name.tail.copy(text + name.head.size(), name.tail.size());
-  names_->used.fetch_add(size, std::memory_order_release);
+  const ImageText::Placed text = names_.add({name.head, name.tail});
+  if (!text) return {};
   auto* const item = new (reinterpret_cast<AccessItem*>(items_ + 1) + items_->used)
-      AccessItem{layer, size, text_, {}};
+      AccessItem{layer, size, text.place, {}};
   items_->used.fetch_add(1, std::memory_order_release);
-  text_ += size;
   ++count_;
-  place.name.store(text, std::memory_order_relaxed);
+  place.name.store(text.text, std::memory_order_relaxed);
   place.item.store(item, std::memory_order_release);
-  return {item, {text, size}, true};
+  return {item, {text.text, size}, true};
 }
 
 AccessTable::Found AccessTable::find_or_append(AccessLayer layer, Name name,

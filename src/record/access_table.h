@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "record/image.h"
+#include "record/image_text.h"
 #include "record/mapped_array.h"
 
 namespace headrace::record {
@@ -57,13 +58,11 @@ class AccessTable {
   ImageFile& image_;
   MappedArray<Place> places_;  ///< by hash, open-addressed
   const std::size_t most_;     ///< items
-  const std::uint64_t most_text_;
   std::atomic_flag is_adding_;
   std::atomic<std::size_t> count_ = 0;
-  int refusals_ = 0;        ///< by the image
-  std::uint64_t text_ = 0;  ///< bytes of names in the image
+  int refusals_ = 0;  ///< by the image
   ExtentHeader* items_ = nullptr;
-  ExtentHeader* names_ = nullptr;
+  ImageText names_;
   Found others_[kAccessLayers];
 };
 

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "record/file_counts.h"
 
@@ -29,5 +30,22 @@ struct DecisionCost {
 /// equal one is not kept twice. What is returned may be added to for as long as the process lives.
 /// `is_timed`: its cost will be added.
 DecisionCost* note_decision(const Decision& decision, bool is_timed) noexcept;
+
+/// One that a signal's handler may make, too.
+struct PlainDecision {
+  std::string_view subject;
+  std::string_view choice;
+  std::string_view reason;
+};
+
+/// Why a file gets buffers that this process writes to as if nobody else did, where other nodes may
+/// reach it: node_tables.h looks for such files, and the command does (analysis/files.py).
+inline constexpr std::string_view kOthersMayReach =
+    "HEADRACE_IOBUF names it, and other nodes may reach it";
+
+/// Counts such a decision, an equal one once more; nothing if nothing is recorded. Takes no lock
+/// and no memory, and any thread or handler may call it. `group`: the subject of those for which
+/// there is no room one by one. A decision that finds none at all is counted as lost.
+void count_plain_decision(const PlainDecision& decision, std::string_view group) noexcept;
 
 }  // namespace headrace::record

@@ -89,7 +89,9 @@ enum class ExtentKind : std::uint32_t {
   entry_logs,    ///< for other ranks of the node (entry_log.h)
   message_logs,  ///< the same (message_log.h)
   waits,
-  awaited  ///< of the process
+  awaited,          ///< of the process, as the next two
+  plain_decisions,  ///< of code that signal handlers run, too
+  plain_texts
 };
 
 struct ExtentHeader {
@@ -331,6 +333,16 @@ struct DecisionItem {
   DecisionCost cost;
 };
 
+/// One decision of code that signal handlers run, too: its subject, choice and reason lie one
+/// behind the other within the bytes of all extents of texts, in their order.
+struct PlainDecisionItem {
+  std::uint64_t place;
+  std::array<std::uint32_t, 3> sizes;  ///< bytes
+  std::uint32_t reserved;
+  std::int64_t ticks;  ///< when it was made first
+  std::int64_t calls;  ///< how often
+};
+
 /// What is told once, with fields of text. Each kind is numbered by itself, from 0.
 enum class NoteKind : std::uint16_t {
   procedure = 1,  ///< name, class
@@ -355,6 +367,7 @@ struct NoteHeader {
 };
 
 static_assert(sizeof(Row) == 128 && sizeof(Frame) == 24 && sizeof(Peer) == 24);
+static_assert(sizeof(PlainDecisionItem) == 40);
 static_assert(sizeof(WaitItem) == 48 && sizeof(AwaitedItem) == 24);
 static_assert(sizeof(HeatTables) == kHeatLayers * kHeatPlaces * 16);
 static_assert(sizeof(SampledThread) == 72 && sizeof(SampleItem) == 32);

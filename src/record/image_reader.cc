@@ -90,8 +90,16 @@ std::optional<std::uint32_t> item_size(ExtentKind kind) {
     case ExtentKind::message_logs: return std::nullopt;  // for ranks that run
     case ExtentKind::waits: return sizeof(WaitItem);
     case ExtentKind::awaited: return sizeof(AwaitedItem);
+    case ExtentKind::plain_decisions: return sizeof(PlainDecisionItem);
+    case ExtentKind::plain_texts: return 1;
   }
   return std::nullopt;
+}
+
+/// Empty if the text is shorter.
+std::string_view part_of(std::string_view text, std::uint64_t place, std::uint64_t size) {
+  if (place > text.size() || size > text.size() - place) return {};
+  return text.substr(place, size);
 }
 
 void drop_unless_below(std::uint32_t& reference, std::size_t count) {
@@ -209,7 +217,7 @@ bool Image::take_extent(std::size_t begin, const ExtentHeader& extent, std::uint
     case ExtentKind::frames: take_items(threads_[extent.thread].frames, first, used); return true;
     case ExtentKind::peers: take_items(threads_[extent.thread].peers, first, used); return true;
     case ExtentKind::files: take_items(files_, first, used); return true;
-    case ExtentKind::decisions: take_items(decisions_, first, used); return true;
+    case ExtentKind::decisions: take_items(decisions_.items, first, used); return true;
     case ExtentKind::regions: take_items(threads_[extent.thread].regions, first, used); return true;
     case ExtentKind::accesses: take_items(accesses_, first, used); return true;
     case ExtentKind::access_names:
@@ -234,6 +242,10 @@ bool Image::take_extent(std::size_t begin, const ExtentHeader& extent, std::uint
     case ExtentKind::file_events: take_timeline(begin, extent, used); return true;
     case ExtentKind::waits: take_items(threads_[extent.thread].waits, first, used); return true;
     case ExtentKind::awaited: take_items(awaited_, first, used); return true;
+    case ExtentKind::plain_decisions: take_items(decisions_.plain, first, used); return true;
+    case ExtentKind::plain_texts:
+      decisions_.texts.append(reinterpret_cast<const char*>(first), used);
+      return true;
     case ExtentKind::entry_logs:
     case ExtentKind::message_logs: return true;
     case ExtentKind::notes: return take_notes({first, used});
@@ -303,7 +315,7 @@ void Image::check_references() {
     check_frames(each.frames, modules, functions);
   }
   for (FileItem& file : files_) drop_unless_below(file.name, notes(NoteKind::file).size());
-  for (DecisionItem& one : decisions_) {
+  for (DecisionItem& one : decisions_.items) {
     drop_unless_below(one.note, notes(NoteKind::decision).size());
   }
   check_frames(sampled_.frames, modules, functions);
@@ -340,9 +352,15 @@ std::string_view Image::field(NoteKind kind, std::uint32_t note, std::size_t fie
 }
 
 std::string_view Image::access_name(std::uint64_t place, std::size_t size) const {
-  const std::string_view all = access_names_;
-  return place > all.size() || size > all.size() - place ? std::string_view()
-                                                         : all.substr(place, size);
+  return part_of(access_names_, place, size);
+}
+
+PlainDecision Image::Decisions::texts_of(const PlainDecisionItem& item) const {
+  const auto& [subject, choice, reason] = item.sizes;
+  const std::uint64_t size = std::uint64_t{subject} + choice + reason;
+  const std::string_view all = part_of(texts, item.place, size);
+  if (all.size() < size) return {};
+  return {all.substr(0, subject), all.substr(subject, choice), all.substr(subject + choice)};
 }
 
 std::string_view Image::fact(std::string_view name) const {

@@ -43,6 +43,15 @@ class Image {
     std::vector<Frame> frames;
     std::vector<SampleItem> samples;
   };
+  /// What was chosen, and by code that signal handlers run, too.
+  struct Decisions {
+    std::vector<DecisionItem> items;
+    std::vector<PlainDecisionItem> plain;
+    std::string texts;  ///< of those
+
+    /// Empty ones if the image does not have them.
+    PlainDecision texts_of(const PlainDecisionItem& item) const;
+  };
   /// Calls on files without MPI, one by one. `head` is null if they were not kept. It and the
   /// events, of which only those with a turn are there, are as they were found: not checked.
   struct FileTimeline {
@@ -64,7 +73,7 @@ class Image {
   RankState state() const { return static_cast<RankState>(header().state.load()); }
   const std::map<std::uint32_t, Thread>& threads() const { return threads_; }
   std::span<const FileItem> files() const { return files_; }
-  std::span<const DecisionItem> decisions() const { return decisions_; }
+  const Decisions& decisions() const { return decisions_; }
   std::span<const AccessItem> accesses() const { return accesses_; }
   /// Where items of accesses say that their name is. Empty if the image does not have it.
   std::string_view access_name(std::uint64_t place, std::size_t size) const;
@@ -99,7 +108,7 @@ class Image {
   std::vector<std::byte> bytes_;
   std::map<std::uint32_t, Thread> threads_;
   std::vector<FileItem> files_;
-  std::vector<DecisionItem> decisions_;
+  Decisions decisions_;
   std::vector<AccessItem> accesses_;
   std::string access_names_;
   Sampled sampled_;

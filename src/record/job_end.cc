@@ -199,6 +199,7 @@ void JobEnd::remove_images() {
 }
 
 void JobEnd::tell() const {
+  if (const std::string risk = job_.held_twice(); !risk.empty()) say(risk);
   if (!is_kept_) return;
   JobStory story = job_.story();
   if (!files_go_on()) story.files = summary();

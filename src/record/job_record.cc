@@ -92,6 +92,17 @@ void JobRecord::leave_out(std::string what) {
   left_out_ += (left_out_.empty() ? "" : "; ") + std::move(what);
 }
 
+std::string JobRecord::held_twice() const {
+  const auto is_held_twice = [](const auto& file) { return file.second > 1; };
+  const auto first = std::ranges::find_if(held_files_, is_held_twice);
+  if (first == held_files_.end()) return {};
+  const auto more = std::ranges::count_if(held_files_, is_held_twice) - 1;
+  return "'" + first->first + "'" +
+         (more > 0 ? " and " + std::to_string(more) + " more files were" : " was") +
+         " written through buffers by processes of several nodes, which do not see each other "
+         "(what some of them wrote may be lost), name in HEADRACE_IOBUF only files of one process";
+}
+
 JobStory JobRecord::story() const {
   JobStory story;
   story.times = summary_.times;
@@ -143,6 +154,7 @@ Error JobRecord::add(GatheredNode node) {
       first_ = std::move(node.record.first);
     }
     summary_.add(node.record.summary);
+    for (std::string& each : node.record.held_files) held_files_[std::move(each)] += 1;
     for (std::string& each : node.left_out) leave_out(std::move(each));
     kept_bytes_ += node.record.sections.bytes.size();
     kept_.push_back(std::move(node.record.sections));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -66,6 +67,10 @@ class JobRecord {
 
   const JobSummary& summary() const { return summary_; }
 
+  /// What there is to say of files that ranks of several nodes have written to through buffers, of
+  /// which each counts on being alone; empty if there are none.
+  std::string held_twice() const;
+
   /// What is known of the job so far, but for its files' lines and the record's path.
   JobStory story() const;
 
@@ -83,6 +88,7 @@ class JobRecord {
   Facts of_first_node_;
   Costliest first_;  ///< of that node
   std::string left_out_;
+  std::map<std::string, int> held_files_;  ///< by how many nodes
   std::vector<Sections> kept_;
   std::size_t kept_bytes_ = 0;
   std::optional<RecordFile> file_;  ///< once more came than is kept

@@ -12,9 +12,9 @@ struct BlockHead {
   JobSummary summary;
   std::uint64_t sections_size;
   std::uint32_t sections_count;
-  std::uint32_t facts;     ///< pairs of texts
-  std::uint32_t left_out;  ///< texts, behind them
-  std::uint32_t unused;
+  std::uint32_t facts;       ///< pairs of texts
+  std::uint32_t left_out;    ///< texts, behind them
+  std::uint32_t held_files;  ///< texts, behind these
 };
 static_assert(std::is_trivially_copyable_v<BlockHead>);
 
@@ -60,7 +60,7 @@ std::string pack_node(const GatheredNode& node) {
                        record.sections.count,
                        static_cast<std::uint32_t>(record.facts.size()),
                        static_cast<std::uint32_t>(node.left_out.size()),
-                       0};
+                       static_cast<std::uint32_t>(record.held_files.size())};
   std::string block;
   block.reserve(sizeof head + record.sections.bytes.size() + 4096);
   block.append(reinterpret_cast<const char*>(&head), sizeof head);
@@ -70,6 +70,7 @@ std::string pack_node(const GatheredNode& node) {
     append_text(block, value);
   }
   for (const std::string& each : node.left_out) append_text(block, each);
+  for (const std::string& each : record.held_files) append_text(block, each);
   return block;
 }
 
@@ -89,6 +90,9 @@ Result<GatheredNode> unpack_node(std::string_view bytes) {
     }
     for (std::uint32_t i = 0; i < head.left_out && parts.is_good(); ++i) {
       node.left_out.push_back(parts.text());
+    }
+    for (std::uint32_t i = 0; i < head.held_files && parts.is_good(); ++i) {
+      node.record.held_files.push_back(parts.text());
     }
     if (!parts.is_good() || !parts.is_empty()) {
       return Error(ErrorClass::other, 0, "a node's part of the record came damaged");

@@ -8,6 +8,7 @@
 #include "record/bounds.h"
 #include "record/call_rows.h"
 #include "record/heat_rows.h"
+#include "record/held_files.h"
 #include "record/image_owner.h"
 #include "record/node_paths.h"
 #include "record/node_regions.h"
@@ -249,18 +250,25 @@ void NodeTables::add_accesses(const Image& image, const RankTimes& times) {
 }
 
 void NodeTables::add_decisions(const Image& image, const RankTimes& times) {
-  for (const DecisionItem& item : image.decisions()) {
-    const auto field = [&](std::size_t i) { return image.field(NoteKind::decision, item.note, i); };
+  const auto add = [&](const PlainDecision& texts, std::string_view alternatives,
+                       std::int64_t ticks, const DecisionCost& cost) {
     DecisionsRow row;
     row.rank = image.header().rank;
-    row.time = times.since_begin(item.ticks);
-    row.subject = texts_.place(field(0));
-    row.choice = texts_.place(field(1));
-    row.reason = texts_.place(field(2));
-    row.alternatives = texts_.place(field(3));
-    row.calls = not_negative(item.cost.calls);
-    row.cost = item.cost.ticks < 0 ? -1 : times.ns(item.cost.ticks);
+    row.time = times.since_begin(ticks);
+    row.subject = texts_.place(texts.subject);
+    row.choice = texts_.place(texts.choice);
+    row.reason = texts_.place(texts.reason);
+    row.alternatives = texts_.place(alternatives);
+    row.calls = not_negative(cost.calls);
+    row.cost = cost.ticks < 0 ? -1 : times.ns(cost.ticks);
     decisions_.push_back(row);
+  };
+  for (const DecisionItem& item : image.decisions().items) {
+    const auto field = [&](std::size_t i) { return image.field(NoteKind::decision, item.note, i); };
+    add({field(0), field(1), field(2)}, field(3), item.ticks, item.cost);
+  }
+  for (const PlainDecisionItem& item : image.decisions().plain) {
+    add(image.decisions().texts_of(item), "", item.ticks, {item.calls, -1});
   }
 }
 
@@ -376,6 +384,7 @@ NodeRecord make_node_record(std::span<const Image> images, std::uint32_t node,
       if (note.size() >= 2) made.facts.emplace_back(note[0], note[1]);
     }
   }
+  made.held_files = held_files_of(images);
   made.summary.times = times_of_run(tables.view());
   made.summary.moved = moved_by(tables.view().calls);
   made.first = costliest(tables.view());

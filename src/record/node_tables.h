@@ -37,6 +37,9 @@ struct NodeRecord {
   JobSummary summary;
   Facts facts;  ///< of the node's lowest rank
   Costliest first;
+  /// Files, each once, that a rank had open to write to through buffers as if nobody else did,
+  /// where other nodes may reach them.
+  std::vector<std::string> held_files = {};
 };
 
 /// `images` by rank, each rank once. `now`: of this node.

@@ -18,6 +18,7 @@
 #include "record/heat_map.h"
 #include "record/image_owner.h"
 #include "record/old_images.h"
+#include "record/plain_decisions.h"
 #include "record/process_facts.h"
 #include "record/process_io.h"
 #include "record/record_switch.h"
@@ -256,6 +257,7 @@ Error start_recorder(const RecorderStart& start) {
   collective_waits_in_use.store(own.waits.get());
   message_waits_in_use.store(own.message_waits.get());
   if (settings().record_files) own.accesses = AccessTable::make(*own.image);
+  start_plain_decisions(*own.image);
   start_timelines(own);
   note_usage(own.image->header());
   own.image->header().io_begin = own.image->header().io_end;

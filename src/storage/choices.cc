@@ -23,6 +23,10 @@ std::string explain(const Choices& choices, UseSetting write_turns, UseSetting r
         because(realign_reads, "since this processor is slow at copying to where they were to go",
                 "HEADRACE_REALIGN_READS");
   }
+  if (choices.passed_cache) {
+    text += (text.empty() ? "" : "; ") +
+            std::string("whole pages went past the page cache, as direct_io asks");
+  }
   return text;
 }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cassert>
 #include <cerrno>
 #include <charconv>
@@ -17,6 +18,8 @@
 #include "base/rounding.h"
 #include "base/settings.h"
 #include "base/uninterrupted.h"
+#include "storage/dvs.h"
+#include "storage/given_facts.h"
 #include "storage/gluster.h"
 #include "storage/kinds.h"
 #include "storage/lustre.h"
@@ -66,9 +69,11 @@ struct Place {
   ByteCount block_size = 0;
   std::optional<Mount> mount = {};
   GlusterVolume volume = {};
+  const GivenFacts* given = nullptr;  ///< null: nothing was said of it
 
   const Kind& facts() const { return kinds()[static_cast<std::size_t>(kind)]; }
   bool is_coherent() const {
+    if (given != nullptr && given->is_coherent) return *given->is_coherent;
     return facts().is_coherent || volume.is_coherent ||
            std::ranges::count(settings().coherent_fs, facts().name) > 0;
   }
@@ -81,8 +86,14 @@ Place place_of(int descriptor) {
   if (fstatfs(descriptor, &status) != 0) return place;
   place.block_size = static_cast<ByteCount>(status.f_bsize);
   const auto magic = static_cast<std::uint64_t>(status.f_type) & 0xffffffff;
-  if (needs_mount(magic) && fstat(descriptor, &file) == 0) place.mount = mount_of(file.st_dev);
+  const bool is_described = !given_facts().facts.empty();
+  if ((is_described || needs_mount(magic)) && fstat(descriptor, &file) == 0)
+    place.mount = mount_of(file.st_dev);
   place.kind = find_kind(magic, place.mount ? place.mount->type : "");
+  if (is_described) {
+    place.given = given_facts().find(place.facts().name, place.mount ? place.mount->point : "");
+    if (place.given != nullptr) place.kind = place.given->kind.value_or(place.kind);
+  }
   if (place.mount && place.facts().source == StripeSource::gluster) {
     place.volume = gluster_volume(place.mount->point).value_or(GlusterVolume{});
   }
@@ -108,6 +119,9 @@ void read_stripes(int descriptor, const Place& place, Layout& layout) {
     case StripeSource::ceph: read_ceph(descriptor, layout); return;
     case StripeSource::beegfs: read_beegfs(descriptor, layout); return;
     case StripeSource::gluster: read_gluster(place.volume, layout); return;
+    case StripeSource::dvs:
+      if (place.mount) layout.stripes = dvs_forwarding(*place.mount).stripes;
+      return;
   }
 }
 
@@ -180,10 +194,11 @@ Stripes usable(const Stripes& stripes) {
 namespace {
 
 // The fields of a packed layout, from the lowest: outcome, errno, endless, locks, coherent, kind,
-// count, pages of a stripe.
+// the power of 2 that a block has, count, pages of a stripe.
 constexpr std::int64_t kOutcomes = 8;
 constexpr std::int64_t kErrors = 1 << 8;
 constexpr std::int64_t kKindRange = 1 << 6;
+constexpr std::int64_t kBlockRange = 1 << 5;
 constexpr std::int64_t kCountRange = 1 << 17;
 constexpr std::int64_t kPageRange = 1 << 21;
 
@@ -204,6 +219,9 @@ std::int64_t pack(const Layout& layout) {
   const bool whole_pages = layout.stripes.size % kPage == 0;
   std::int64_t packed = whole_pages ? within(layout.stripes.size / kPage, kPageRange) : 0;
   packed = packed * kCountRange + within(layout.stripes.count, kCountRange);
+  const auto block = static_cast<std::uint64_t>(layout.block_size);
+  const std::int64_t power = std::has_single_bit(block) ? std::countr_zero(block) : 0;
+  packed = packed * kBlockRange + within(power, kBlockRange);
   packed = packed * kKindRange + within(layout.kind, kKindRange);
   packed = packed * 2 + (layout.is_coherent ? 1 : 0);
   packed = packed * 2 + (layout.locks_whole_files ? 1 : 0);
@@ -221,6 +239,8 @@ Layout unpack_layout(std::int64_t packed) {
   layout.is_coherent = take(packed, 2) == 1;
   const std::int64_t kind = take(packed, kKindRange);
   layout.kind = kind < std::ssize(kinds()) ? static_cast<int>(kind) : 0;
+  const std::int64_t power = take(packed, kBlockRange);
+  layout.block_size = power == 0 ? 0 : ByteCount{1} << power;
   layout.stripes.count = take(packed, kCountRange);
   layout.stripes.size = packed * kPage;
   return layout;
@@ -232,9 +252,19 @@ Layout find_layout(int descriptor) {
   Layout layout{
       .kind = place.kind, .is_coherent = place.is_coherent(), .block_size = place.block_size};
   read_stripes(descriptor, place, layout);
+  if (place.given != nullptr) {
+    layout.stripes.size = place.given->stripe_size.value_or(layout.stripes.size);
+    layout.stripes.count = place.given->stripe_count.value_or(layout.stripes.count);
+  }
   layout.best_request = layout.stripes.size;
   if (place.mount && !kind.request_option.empty()) {
     layout.best_request = place.mount->number(kind.request_option).value_or(0);
+  }
+  if (place.mount && kind.source == StripeSource::dvs) {
+    layout.best_request = dvs_forwarding(*place.mount).block;
+  }
+  if (place.given != nullptr && place.given->request_size) {
+    layout.best_request = *place.given->request_size;
   }
   if (layout.best_request < 0 || layout.best_request > kLargestRequest) layout.best_request = 0;
   return layout;
@@ -263,6 +293,14 @@ bool has_one_writer(int kind) {
 
 bool is_local(int kind) {
   return kind_at(kind).is_local;
+}
+
+/// What is written to an overlay stays on the node.
+bool may_be_shared(long magic) noexcept {
+  int kind = find_kind(static_cast<std::uint64_t>(magic) & 0xffffffff, "");
+  const GivenFacts* const given = given_facts().find(kind_at(kind).name, "");
+  if (given != nullptr) kind = given->kind.value_or(kind);
+  return !kind_at(kind).is_local && kind_at(kind).name != "overlay";
 }
 
 bool has_lasting_numbers(int kind) {

@@ -49,8 +49,8 @@ std::string explain_striping(const Layout& layout);
 /// The stripes if windows can follow them: whole pages, at most 1 GiB. Otherwise unknown stripes.
 Stripes usable(const Stripes& stripes);
 
-/// The layout as one number >= 0, which one rank tells the others; without block size and best
-/// request, and without stripes that are not whole pages.
+/// The layout as one number >= 0, which one rank tells the others; without the best request, a
+/// block size that is no power of 2, and stripes that are not whole pages.
 std::int64_t pack(const Layout& layout);
 Layout unpack_layout(std::int64_t packed);
 
@@ -70,6 +70,10 @@ bool has_one_writer(int kind);
 
 /// Whether the file system is local to the node, without a server.
 bool is_local(int kind);
+
+/// Whether files on a file system may be the same on other nodes, by its number in statfs(2) alone.
+/// After its first call any signal handler may call it.
+bool may_be_shared(long magic) noexcept;
 
 /// Whether a file has the same inode number on all nodes.
 bool has_lasting_numbers(int kind);

@@ -56,6 +56,8 @@ constexpr Kind kKinds[] = {
     local("tmpfs", 0x01021994, true),
     renumbering("overlay", 0x794c7630),
     local("f2fs", 0xf2f52010),
+    local("bcachefs", 0xca451a4e),
+    {"dvs", 0, "dvs", false, StripeSource::dvs},
 };
 
 }  // namespace
@@ -65,15 +67,17 @@ std::span<const Kind> kinds() {
 }
 
 bool needs_mount(std::uint64_t magic) {
-  return std::ranges::any_of(kKinds, [&](const Kind& kind) {
-    return kind.magic == magic && (!kind.mount_type.empty() || !kind.request_option.empty());
-  });
+  const auto has_it = [&](const Kind& kind) { return magic != 0 && kind.magic == magic; };
+  return std::ranges::none_of(kKinds, has_it) || std::ranges::any_of(kKinds, [&](const Kind& kind) {
+           return has_it(kind) && (!kind.mount_type.empty() || !kind.request_option.empty());
+         });
 }
 
 int find_kind(std::uint64_t magic, std::string_view mount_type) {
   const auto* const found = std::ranges::find_if(kKinds, [&](const Kind& kind) {
-    return magic != 0 && kind.magic == magic &&
-           (kind.mount_type.empty() || kind.mount_type == mount_type);
+    const bool has_type = !kind.mount_type.empty() && kind.mount_type == mount_type;
+    if (kind.magic == 0) return has_type;
+    return kind.magic == magic && (kind.mount_type.empty() || has_type);
   });
   return found == std::end(kKinds) ? 0 : static_cast<int>(found - kKinds);
 }

@@ -14,6 +14,7 @@ enum class StripeSource {
   ceph,        ///< the attributes ceph.file.layout.*
   beegfs,      ///< an ioctl
   gluster,     ///< the client's volume file
+  dvs,         ///< the mount's options, and variables of the job
 };
 
 /// How a new file's stripes can be set.
@@ -22,7 +23,7 @@ enum class StripeControl { none, lustre, ceph };
 /// What is known of a kind of file system.
 struct Kind {
   std::string_view name;  ///< for reports
-  std::uint64_t magic;    ///< statfs(2)'s f_type
+  std::uint64_t magic;    ///< statfs(2)'s f_type; 0: the mount's type tells all
   std::string_view
       mount_type;  ///< the type in /proc/self/mountinfo, if the magic number is not enough
   /// Reads on any node see what other nodes have written once their writes have returned. False

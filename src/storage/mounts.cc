@@ -28,15 +28,20 @@ std::string without_escapes(std::string_view text) {
 
 }  // namespace
 
-std::optional<std::int64_t> Mount::number(std::string_view name) const {
+std::optional<std::string_view> Mount::text(std::string_view name) const {
   for (std::string_view rest = options; !rest.empty();) {
     std::string_view option = take_until(rest, ',');
-    if (take_until(option, '=') != name) continue;
-    std::int64_t value = 0;
-    const auto read = std::from_chars(option.data(), option.data() + option.size(), value);
-    if (read.ec == std::errc{} && read.ptr == option.data() + option.size()) return value;
+    if (take_until(option, '=') == name) return option;
   }
   return std::nullopt;
+}
+
+std::optional<std::int64_t> Mount::number(std::string_view name) const {
+  const std::string_view digits = text(name).value_or("");
+  std::int64_t value = 0;
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (read.ec != std::errc{} || read.ptr != digits.data() + digits.size()) return std::nullopt;
+  return value;
 }
 
 // "36 35 98:0 /root /mount rw,noatime master:1 - ext3 /dev/root rw,errors=continue": the number of

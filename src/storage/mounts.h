@@ -13,6 +13,8 @@ struct Mount {
   std::string type;     ///< such as "nfs4", "fuse.glusterfs"
   std::string options;  ///< of the file system: "rw,vers=4.2,wsize=1048576"
 
+  /// The value of option `name`, "" if it is a word alone; nothing if it is not there.
+  std::optional<std::string_view> text(std::string_view name) const;
   /// The number of option `name`, if it has one.
   std::optional<std::int64_t> number(std::string_view name) const;
 };

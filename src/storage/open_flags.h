@@ -22,6 +22,7 @@ struct OpenFlags {
   StripingHints striping = {};                  ///< for a file that is created
   std::optional<Permissions> permissions = {};  ///< for a file that is created; none: by the umask
   Style style = Style::usual;
+  bool is_direct = false;  ///< past the page cache where possible (DirectIo)
 };
 
 }  // namespace headrace::storage

@@ -7,14 +7,18 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <limits>
 #include <new>
 
 #include "base/blocked_signals.h"
 #include "base/file_size_guard.h"
 #include "base/kept_errno.h"
+#include "base/message.h"
 #include "base/settings.h"
+#include "base/spelling.h"
 #include "base/uninterrupted.h"
 #include "storage/absolute_name.h"
+#include "storage/direct_io.h"
 #include "storage/directory_entry.h"
 #include "storage/held_file.h"
 #include "storage/lustre.h"
@@ -42,7 +46,20 @@ class PosixStore : public Store {
   PosixStore(const PosixStore&) = delete;
   PosixStore& operator=(const PosixStore&) = delete;
 
+  /// From now on whole pages go past the page cache; where the file system refuses that, a line
+  /// says so.
+  void pass_cache() {
+    if (direct_.open(descriptor_.get())) return;
+    print_job_message_once("direct_io has no effect on '" + printable(path_) +
+                           "' (its file system refuses O_DIRECT), leave the hint out");
+  }
+
   Transferred read(FileOffset offset, std::span<const iovec> segments) override {
+    if (segments.size() == 1 && direct_.is_on()) {
+      return direct_.move(
+          Direction::read, offset, segments.front(),
+          [this](FileOffset at, const iovec& part) { return read_all(at, {&part, 1}); });
+    }
     if (segments.size() == 1 && is_misplaced(offset, segments.front())) {
       return read_misplaced(offset, segments.front());
     }
@@ -54,11 +71,12 @@ class PosixStore : public Store {
     const auto write_all = [&] {
       const WriteTurn::Held held(turn_, wanted);
       if (held.was_waited_for()) has_waited_.store(true, std::memory_order_relaxed);
-      Transferred done =
-          move_all(offset, segments, [this](const iovec* list, int count, FileOffset at) {
-            return count == 1 ? ::pwrite(descriptor_.get(), list->iov_base, list->iov_len, at)
-                              : ::pwritev(descriptor_.get(), list, count, at);
-          });
+      Transferred done = segments.size() == 1 && direct_.is_on()
+                             ? direct_.move(Direction::write, offset, segments.front(),
+                                            [this](FileOffset at, const iovec& part) {
+                                              return write_by_cache(at, {&part, 1});
+                                            })
+                             : write_by_cache(offset, segments);
       // A write that moves nothing and reports no error must not be repeated for ever.
       if (done.bytes < wanted && done.system_error == 0) done.system_error = EIO;
       return done;
@@ -106,7 +124,8 @@ class PosixStore : public Store {
   void take_turns(const WriteTurn& turn) override { turn_ = turn; }
 
   Choices choices() override {
-    return {has_waited_.load(std::memory_order_relaxed), realigned_.has_read()};
+    return {has_waited_.load(std::memory_order_relaxed), realigned_.has_read(),
+            direct_.has_moved()};
   }
 
   // Locks of the open file description, not of the process: they stay if the program closes another
@@ -182,6 +201,13 @@ class PosixStore : public Store {
     });
   }
 
+  Transferred write_by_cache(FileOffset offset, std::span<const iovec> segments) {
+    return move_all(offset, segments, [this](const iovec* list, int count, FileOffset at) {
+      return count == 1 ? ::pwrite(descriptor_.get(), list->iov_base, list->iov_len, at)
+                        : ::pwritev(descriptor_.get(), list, count, at);
+    });
+  }
+
   Transferred read_misplaced(FileOffset offset, const iovec& segment) {
     const ByteCount moved = realigned_.read(descriptor_.get(), offset, segment);
     const auto left = segment.iov_len - static_cast<std::size_t>(moved);
@@ -200,7 +226,8 @@ class PosixStore : public Store {
     constexpr ByteCount kStretch = ByteCount{1} << 20;
     if (end <= unlimited_below_.load(std::memory_order_relaxed)) return false;
     if (file_size_is_limited()) return true;
-    unlimited_below_.store(end + kStretch, std::memory_order_relaxed);
+    constexpr FileOffset kLast = std::numeric_limits<FileOffset>::max();
+    unlimited_below_.store(std::min(end, kLast - kStretch) + kStretch, std::memory_order_relaxed);
     return false;
   }
 
@@ -262,6 +289,7 @@ class PosixStore : public Store {
   std::string path_;  ///< for messages
   DirectoryEntry entry_;
   RealignedReads realigned_{settings().realign_reads};
+  DirectIo direct_;
   WriteTurn turn_;
   std::atomic<bool> has_waited_ = false;
   std::atomic<bool> refuses_lock_ahead_ = false;
@@ -286,6 +314,7 @@ class PosixFileSystem : public FileSystem {
       return system_failure(EISDIR, "cannot open", path);
     }
     advise(descriptor, flags.style);
+    if (flags.is_direct) store->pass_cache();
     const int lost = flags.is_deleted_later ? store->take_entry(path) : 0;
     if (lost != 0) return system_failure(lost, "cannot open", path);
     return slowed(std::move(store), mimicked_delays());

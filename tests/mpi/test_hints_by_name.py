@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -100,6 +103,47 @@ def test_what_is_in_force_is_shown_with_its_origin(host: Host, library: Path) ->
         "  corrected: cb_nodes=5 counts as 2 (there are no more ranks)",
     ):
         assert line[:100] in err, f"{line}\n{err}"
+
+
+def takes_direct_io(place: Path) -> bool:
+    try:
+        os.close(os.open(place / "probe", os.O_RDWR | os.O_CREAT | os.O_DIRECT, 0o600))
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("path", ["direct", "staged"])
+def test_direct_io_passes_the_page_cache(host: Host, library: Path, path: str) -> None:
+    """Each rank's pieces are small, so only collective buffers are whole pages."""
+    place = place_of(host, f"hints-direct-{path}")
+    program = compile_c(host, ["strided_file.c"], "strided_file")
+    passes = "calls on '{}': whole pages went past the page cache, as direct_io asks"
+    for hint in ("", "direct_io=true"):
+        name = place / f"data{len(hint)}.bin"
+        words = [program, "write+read", name, 1000, 3001, f"headrace_write_path={path}"]
+        words += [hint] if hint else []
+        given = {"HEADRACE_QUIET": "0", "HEADRACE_SUMMARY": "1", "ROMIO_HINTS": "/dev/null"}
+        result = launch(host, 2, words, True, given)
+        assert result.code == 0 and "wrong 0" in result.out, result.explain()
+        is_expected = bool(hint) and path == "staged" and takes_direct_io(place)
+        assert (passes.format(name) in result.err) == is_expected, result.explain()
+        if hint:
+            assert in_use(result)["direct_io"] == "true", result.explain()
+
+
+def test_direct_io_that_is_refused_is_told(host: Host, library: Path) -> None:
+    """As on tmpfs of kernels before 6.6: a line, and all is as without it."""
+    program = compile_c(host, ["strided_file.c"], "strided_file")
+    place = Path(tempfile.mkdtemp(dir="/dev/shm"))
+    try:
+        words = [program, "write+read", place / "data", 1000, 3001, "direct_io=true"]
+        result = launch(host, 2, words, True, {"HEADRACE_QUIET": "0"})
+        assert result.code == 0 and "wrong 0" in result.out, result.explain()
+        told = result.err.count("direct_io has no effect on ")
+        assert told == (0 if takes_direct_io(place) else 1), result.explain()
+    finally:
+        shutil.rmtree(place)
 
 
 def test_malformed_hints_are_named_and_the_rest_counts(host: Host, library: Path) -> None:

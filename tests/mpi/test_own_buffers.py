@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from running import PROGRAMS, Result, compile_c, compile_program, launch, preloa
 from running import run as start
 from test_languages import FORTRAN, PYTHON, fortran_program
 from test_program_io import files_below, io_in, run_c, tallied, used
+from test_recorder import report_of
 
 BYTES = 64
 RECORDS = 20000
@@ -150,12 +152,93 @@ def test_counts_are_of_the_program(host: Host, library: Path, buffers: str) -> N
 
 
 def test_what_they_did_is_told(host: Host, library: Path) -> None:
-    result, place = run(host, "return", "*calls:size=64k:verbose,*stream:size=64k")
-    assert f"buffers of '{place}/0.calls': 1 of 65536 bytes" in result.err, result.explain()
+    result, place = run(host, "return", "*calls:size=64k:count=2:verbose,*stream:size=64k")
+    assert f"buffers of '{place}/0.calls': 2 of 64 KiB, 1 read ahead" in result.err, (
+        result.explain()
+    )
     assert re.search(rf"'{place}/0.calls': {RECORDS} writes became \d\d, ", result.err), (
         result.explain()
     )
     assert "0.stream" not in result.err, result.explain()
+
+
+CHOICES = {
+    "plain": [("4 of 64 KiB, 1 read ahead", "HEADRACE_IOBUF names it")],
+    "stream": [("1 of 64 KiB", "HEADRACE_IOBUF names it")],
+    "append": [("none", "it is opened to append, where others may write, too")],
+    "copied": [
+        ("4 of 64 KiB, 1 read ahead", "HEADRACE_IOBUF names it"),
+        ("none from now on", "it is copied"),
+    ],
+}
+
+
+def choose(host: Host, many: int, **given: str) -> tuple[Result, Path]:
+    place = work_directory(f"own-choices-{host.name}")
+    program = compile_c(host, ["own_choices.c"], "own-choices")
+    given |= {"HEADRACE_IOBUF": "*/own-choices-*:size=64k", "HEADRACE_QUIET": "0"}
+    # An eighth of it for all cores is the most that a file's buffers take.
+    given |= {"HEADRACE_LOGPATH": str(place / "records"), "HEADRACE_NODE_MEMORY": "1g"}
+    result = launch(host, 2, [program, place, many], True, given)
+    assert result.code == 0, result.explain()
+    files = [one for one in place.iterdir() if one.is_file()]
+    assert len(files) == 2 * (4 + many)
+    assert all(one.read_text() == "text\n" for one in files), result.explain()
+    return result, place
+
+
+def chosen(place: Path) -> Counter[tuple[str, str, str]]:
+    """How often, by subject, choice and reason."""
+    (record,) = (place / "records").glob("*.hrc")
+    found: Counter[tuple[str, str, str]] = Counter()
+    for one in report_of(record)["decisions"]:
+        if "buffers of" in one["subject"]:
+            found[one["subject"], one["choice"], one["reason"]] += one["times"]
+    return found
+
+
+def test_the_record_has_what_was_chosen(host: Host, library: Path) -> None:
+    """Of each process and file, with the reason."""
+    _, place = choose(host, 0, HEADRACE_RECORD="1")
+    assert chosen(place) == {
+        (f"buffers of '{place}/{rank}.{name}'", *choice): 1
+        for rank in range(2)
+        for name, choices in CHOICES.items()
+        for choice in choices
+    }
+
+
+def test_many_files_are_a_few_lines_of_the_record(host: Host, library: Path) -> None:
+    """None is left out."""
+    _, place = choose(host, 140, HEADRACE_RECORD="1", HEADRACE_RECORD_NAMES="full")
+    found = chosen(place)
+    good = [key for key in found if key[1] == "4 of 64 KiB, 1 read ahead"]
+    assert len(good) == 2 and sum(found[key] for key in good) == 2 * (2 + 140)
+    named, further = sorted(subject for subject, *_ in good)
+    assert further == "buffers of further files, each used by one process"
+    assert re.fullmatch(rf"buffers of (1[0-9]\d) files, such as '{place}/\d.plain'", named)
+    assert sum(found.values()) == 2 * (5 + 140)
+
+
+def test_names_may_be_left_out_of_the_record(host: Host, library: Path) -> None:
+    _, place = choose(host, 1, HEADRACE_RECORD="1", HEADRACE_RECORD_NAMES="none")
+    assert {subject for subject, *_ in chosen(place)} == {"buffers of '(files)'"}
+
+
+def test_the_display_tells_what_was_chosen(host: Host, library: Path) -> None:
+    """For the files of the job's first process."""
+    result, place = choose(host, 1, HEADRACE_RECORD="0", HEADRACE_HINTS_DISPLAY="1")
+    lines = [line for line in result.err.splitlines() if "own-choices" in line]
+    files = CHOICES | {"many-0": CHOICES["plain"]}
+    expected = []
+    for name, choices in files.items():
+        for choice, reason in choices:
+            if choice.startswith("none"):
+                begin = choice.replace("none", "has no buffers")
+                expected.append(f"headrace: '{place}/0.{name}' {begin} ({reason})")
+            else:
+                expected.append(f"headrace: buffers of '{place}/0.{name}': {choice}")
+    assert sorted(line.split(", leave it out")[0] for line in lines) == sorted(expected)
 
 
 def test_a_process_without_mpi_is_left_alone(library: Path) -> None:

@@ -171,14 +171,16 @@ CALLS = (
     r"  {}: (\d+) collective calls, (\d+) independent ones, (\d+) bytes; {} storage: "
     r"(\d+) requests, (\d+) bytes"
 )
+UNALIGNED = r"of these requests (\d+) were not aligned to (.+), and (\d+) were smaller"
 
 
-def told(said: str) -> dict[str, list[int]]:
+def told(said: str, is_direct: bool = True) -> dict[str, list[int]]:
     """What HEADRACE_IO_STATS printed, by file, over all its closes, as COLUMNS without opens."""
+    form = r"I/O of '(.+)': (\d+) ranks? on \d+ nodes?, \d+ of them moved bytes"
     found: dict[str, list[int]] = defaultdict(lambda: [0] * 6)
     lines = [line.removeprefix("headrace: ") for line in said.splitlines()]
     for at, line in enumerate(lines):
-        head = re.fullmatch(r"I/O of '(.+)': (\d+) ranks? on 1 node, \d+ of them moved bytes", line)
+        head = re.fullmatch(form, line)
         if head is None:
             continue
         group = int(head[2])
@@ -192,6 +194,14 @@ def told(said: str) -> dict[str, list[int]]:
         found[head[1]] = [a + b for a, b in zip(found[head[1]], numbers, strict=True)]
         if Path(head[1]).name == "contiguous":
             assert writes[5] == writes[3] and reads[5] == reads[3]
+            # Of each rank, five requests of 12000 B and less at multiples of 12000 B, and one
+            # behind the file's end.
+            block = os.statvfs(Path(head[1]).parent).f_bsize
+            found_so = re.search(UNALIGNED, lines[at + 3])
+            assert found_so is not None, said
+            if block == 4096 and is_direct:
+                counts = (str(5 * group), "4.0 KiB", str(3 * group))
+                assert found_so.groups() == counts, said
     return dict(found)
 
 

@@ -107,6 +107,41 @@ def test_files_matrix_and_decisions(tmp_path: Path) -> None:
     ]
 
 
+def test_decisions_on_many_files_are_one(tmp_path: Path) -> None:
+    job = small_job()
+    for number, node in enumerate(job.nodes):
+        for i in range(5):
+            for choice in ("1", "none")[: 2 if i < 4 else 1]:
+                node.add(
+                    "decisions", rank=number, subject=f"buffers of '/scratch/out.{number}.{i}'",
+                    choice=choice, reason="it is named", alternatives="", cost=-1,
+                )  # fmt: skip
+    decisions = found(job, tmp_path).decisions
+    many = [one for one in decisions if "files" in one.subject]
+    assert [(one.subject, one.choice, one.times) for one in many] == [
+        ("buffers of 10 files, such as '/scratch/out.0.0'", "1", 10)
+    ]
+    assert len(decisions) == 1 + 1 + 8
+
+
+def test_files_that_nodes_hold_bytes_of(tmp_path: Path) -> None:
+    """Only names that stand on several nodes, and that say which file it is."""
+    job = small_job()
+    reach = "HEADRACE_IOBUF names it, and other nodes may reach it"
+    for number, node in enumerate(job.nodes):
+        for name, reason in (
+            ("/both", reach),
+            (f"/own-{number}", reach),
+            ("(files)", reach),
+            ("/local", "HEADRACE_IOBUF names it"),
+        ):
+            node.add(
+                "decisions", rank=number, subject=f"buffers of '{name}'", choice="1",
+                reason=reason, alternatives="", cost=-1,
+            )  # fmt: skip
+    assert found(job, tmp_path).quality.held_twice == ("/both",)
+
+
 def rank_row(node: NodeTables, rank: int, **more: int | str) -> None:
     node.add("ranks", **{"rank": rank, "state": 1, "run": 1000 * MS, "threads": 1, **more})
 

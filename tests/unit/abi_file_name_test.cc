@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "abi/file_name.h"
 
 namespace headrace::abi {
@@ -13,6 +15,9 @@ TEST(FileName, IsThePathWithoutAPrefix) {
 TEST(FileName, LosesThePrefixOfAMountedFileSystem) {
   EXPECT_EQ(path_of("ufs:/scratch/a"), "/scratch/a");
   EXPECT_EQ(path_of("lustre:a:b"), "a:b");
+  for (const std::string prefix : {"ufs", "nfs", "xfs", "lustre", "gpfs", "panfs", "bglockless"}) {
+    EXPECT_EQ(path_of(prefix + ":/scratch/a"), "/scratch/a") << prefix;
+  }
 }
 
 TEST(FileName, KeepsColonsThatBeginNoPrefix) {

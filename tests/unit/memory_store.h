@@ -42,8 +42,10 @@ class MemoryStore : public BareStore {
       const auto size = static_cast<ByteCount>(file_->content.size());
       const ByteCount bytes = std::clamp<ByteCount>(size - offset - done.bytes, 0,
                                                     static_cast<ByteCount>(segment.iov_len));
-      std::memcpy(segment.iov_base, file_->content.data() + offset + done.bytes,
-                  static_cast<std::size_t>(bytes));
+      if (bytes > 0) {
+        std::memcpy(segment.iov_base, file_->content.data() + offset + done.bytes,
+                    static_cast<std::size_t>(bytes));
+      }
       done.bytes += bytes;
       if (bytes < static_cast<ByteCount>(segment.iov_len)) break;
     }

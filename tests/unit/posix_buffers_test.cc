@@ -1,16 +1,21 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/magic.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <memory>
+#include <random>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "posix/buffer_choice.h"
 #include "posix/descriptor_buffer.h"
@@ -38,7 +43,7 @@ class Buffer : public ::testing::Test {
     file_ = ::open(name_.c_str(), flags, 0600);
     FileIdentity identity;
     ASSERT_TRUE(find_identity(file_, identity));
-    buffer_.start(file_, identity, (flags & O_ACCMODE) != O_RDONLY, kSize);
+    buffer_.start(file_, identity, (flags & O_ACCMODE) != O_RDONLY, shape_);
   }
   std::int64_t write(const std::string& text, const off64_t* offset = nullptr) {
     const iovec part{const_cast<char*>(text.data()), text.size()};
@@ -52,7 +57,7 @@ class Buffer : public ::testing::Test {
   }
   /// As others see it.
   std::string content() const {
-    std::array<char, 20000> data{};
+    std::vector<char> data(40000);
     const int other = ::open(name_.c_str(), O_RDONLY);
     const ssize_t bytes = ::read(other, data.data(), data.size());
     ::close(other);
@@ -62,7 +67,13 @@ class Buffer : public ::testing::Test {
   record::PrivateFolder folder_;
   std::string name_;
   int file_ = -1;
+  BufferShape shape_{kSize};
   DescriptorBuffer buffer_;
+};
+
+class Blocks : public Buffer {
+ protected:
+  Blocks() { shape_.count = 3; }
 };
 
 TEST_F(Buffer, HoldsBackUntilTheBlockIsFull) {
@@ -79,7 +90,7 @@ TEST_F(Buffer, HoldsBackUntilTheBlockIsFull) {
   EXPECT_EQ(buffer_.leave(), 0);
   EXPECT_EQ(content(), "firstsecond" + more + "abc");
   EXPECT_EQ(::lseek(file_, 0, SEEK_CUR), kSize + 2);
-  EXPECT_EQ(buffer_.moves[1], 3);
+  EXPECT_EQ(buffer_.moves(1), 3);
 }
 
 TEST_F(Buffer, WritesNoNeighbours) {
@@ -157,9 +168,149 @@ TEST_F(Buffer, AHandlerWritesBehindWhatItInterrupts) {
   EXPECT_EQ(content(), "heldhandleron");
 }
 
+TEST_F(Buffer, AHandlersBytesStayOverOlderOnes) {
+  EXPECT_EQ(write("0123456789"), 10);
+  EXPECT_EQ(buffer_.seek(2, SEEK_SET), 2);
+  const iovec part{const_cast<char*>("ab"), 2};
+  EXPECT_EQ(buffer_.write_past(nullptr, {&part, 1}), 2);
+  EXPECT_EQ(buffer_.flush(), 0);
+  EXPECT_EQ(content(), "01ab456789");
+}
+
+TEST_F(Blocks, HoldBackSeveralPlaces) {
+  const off64_t far = 2 * kSize + 7;
+  for (int i = 0; i < 100; ++i) {
+    const off64_t at = far + i;
+    EXPECT_EQ(write("a"), 1);
+    EXPECT_EQ(write("b", &at), 1);
+  }
+  EXPECT_EQ(buffer_.moves(1), 0);
+  EXPECT_EQ(buffer_.held(), 200);
+  EXPECT_EQ(buffer_.flush(), 0);
+  EXPECT_EQ(buffer_.moves(1), 2);
+  EXPECT_EQ(content(),
+            std::string(100, 'a') + std::string(far - 100, '\0') + std::string(100, 'b'));
+}
+
+TEST_F(Blocks, WriteTheOldestIfThereIsNoFurtherOne) {
+  for (const off64_t block : {5, 3, 1}) {
+    const off64_t at = block * kSize;
+    EXPECT_EQ(write("x", &at), 1);
+  }
+  const off64_t again = 5 * kSize + 1, further = 7 * kSize;
+  EXPECT_EQ(write("y", &again), 1);
+  EXPECT_EQ(content(), "");
+  EXPECT_EQ(write("z", &further), 1);  // 3 is the oldest now
+  EXPECT_EQ(content().size(), 3U * kSize + 1);
+  EXPECT_EQ(buffer_.held(), 4);
+  EXPECT_EQ(buffer_.leave(), 0);
+  const std::string all = content();
+  for (const auto& [at, text] : {std::pair{1, "x"}, {3, "x"}, {5, "xy"}, {7, "z"}}) {
+    EXPECT_EQ(all.substr(static_cast<std::size_t>(at * kSize), std::strlen(text)), text);
+  }
+}
+
+TEST_F(Blocks, AreInOrderWhereTheyWouldOverlap) {
+  const off64_t far = kSize, before = kSize + 50, within = kSize + 2;
+  EXPECT_EQ(write(std::string(10, 'a'), &far), 10);
+  EXPECT_EQ(write("b"), 1);
+  EXPECT_EQ(write(std::string(10, 'c'), &before), 10);
+  EXPECT_EQ(write(std::string(10, 'd'), &within), 10);
+  EXPECT_EQ(write(std::string(2 * kSize, 'e'), &within), 2 * kSize);
+  EXPECT_EQ(write("f", &before), 1);
+  EXPECT_EQ(buffer_.leave(), 0);
+  std::string expected = "b" + std::string(kSize - 1, '\0') + "aa" + std::string(2 * kSize, 'e');
+  expected[static_cast<std::size_t>(before)] = 'f';
+  EXPECT_EQ(content(), expected);
+}
+
+TEST_F(Blocks, AreAsWritesInTurn) {
+  std::string expected;
+  std::minstd_rand random(7);
+  for (int i = 0; i < 3000; ++i) {
+    const auto at = static_cast<off64_t>(random() % 14000);
+    const auto bytes = 1 + random() % (random() % 20 == 0 ? 5000 : 40);
+    const std::string data(bytes, static_cast<char>('a' + i % 26));
+    if (expected.size() < at + bytes) expected.resize(at + bytes, '\0');
+    expected.replace(static_cast<std::size_t>(at), bytes, data);
+    ASSERT_EQ(write(data, &at), static_cast<std::int64_t>(bytes));
+    if (i % 50 == 0) {
+      const auto from = static_cast<off64_t>(random() % 14000);
+      const auto there = std::min<std::size_t>(from, expected.size());
+      ASSERT_EQ(read(100, &from), expected.substr(there, 100));
+    }
+  }
+  EXPECT_EQ(buffer_.leave(), 0);
+  EXPECT_EQ(content(), expected);
+}
+
+TEST_F(Blocks, KeepWhatCannotBeWritten) {
+  const rlimit limit{kSize + 4, RLIM_INFINITY}, none{RLIM_INFINITY, RLIM_INFINITY};
+  std::signal(SIGXFSZ, SIG_IGN);
+  const off64_t far = kSize;
+  EXPECT_EQ(write("near"), 4);
+  EXPECT_EQ(write("far away", &far), 8);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  EXPECT_EQ(buffer_.flush(), EFBIG);
+  EXPECT_EQ(buffer_.held(), 4);
+  EXPECT_EQ(content().size(), kSize + 4U);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
+  EXPECT_EQ(buffer_.leave(), 0);
+  EXPECT_EQ(content(), "near" + std::string(kSize - 4, '\0') + "far away");
+}
+
+TEST_F(Blocks, AHandlerWritesAllOfThem) {
+  const off64_t far = 2 * kSize;
+  EXPECT_EQ(write("near"), 4);
+  EXPECT_EQ(write("far", &far), 3);
+  EXPECT_EQ(buffer_.write_held(), 0);
+  EXPECT_EQ(content(), "near" + std::string(2 * kSize - 4, '\0') + "far");
+}
+
+/// Of a file on a disk.
+std::size_t pages_in_cache(int file, off64_t from, std::size_t bytes) {
+  void* const view = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, from);
+  std::vector<unsigned char> pages(bytes / 4096);
+  if (view == MAP_FAILED || ::mincore(view, bytes, pages.data()) != 0) return 0;
+  ::munmap(view, bytes);
+  return static_cast<std::size_t>(std::ranges::count_if(pages, [](auto one) { return one & 1; }));
+}
+
+TEST_F(Buffer, LetsTheKernelReadOn) {
+  constexpr std::size_t kBlock = 1 << 20;
+  ASSERT_EQ(::ftruncate(file_, 8 * kBlock), 0);
+  const std::string data(8 * kBlock, 'x');
+  ASSERT_EQ(::pwrite(file_, data.data(), data.size(), 0), static_cast<ssize_t>(data.size()));
+  for (const std::int64_t prefetch : {0, 3}) {
+    ASSERT_EQ(::fsync(file_), 0);
+    ::posix_fadvise(file_, 0, 0, POSIX_FADV_DONTNEED);
+    if (pages_in_cache(file_, 0, 8 * kBlock) != 0) GTEST_SKIP() << "it stays in memory";
+    FileIdentity identity;
+    ASSERT_TRUE(find_identity(file_, identity));
+    buffer_.end();
+    buffer_.start(file_, identity, true, {kBlock, 1, prefetch});
+    const off64_t begin = 0, behind = 10;
+    EXPECT_EQ(read(10, &begin).size(), 10U);
+    EXPECT_EQ(read(10, &behind).size(), 10U);  // and the block
+    EXPECT_EQ(buffer_.moves(0), 2);
+    std::size_t pages = 0;
+    for (int i = 0; i < 500 && pages < 512; ++i) {
+      pages = pages_in_cache(file_, 2 * kBlock, 2 * kBlock);
+      if (prefetch == 0) break;
+      ::usleep(10'000);
+    }
+    EXPECT_EQ(pages == 512, prefetch > 0);
+  }
+}
+
+[[gnu::noinline]] bool take_here(HandlerLock& lock) {
+  return lock.take();
+}
+
+/// As far from the caller as the kernel's frame for a signal lets a handler be.
 [[gnu::noinline]] bool take_deeper(HandlerLock& lock) {
-  std::array<volatile char, 256> frame{};
-  const bool is_taken = lock.take();
+  std::array<volatile char, 2048> frame{};
+  const bool is_taken = take_here(lock);
   return is_taken || frame[0] != 0;
 }
 

@@ -10,6 +10,7 @@
 #include "record/gather.h"
 #include "record/job_end.h"
 #include "record/job_record.h"
+#include "record/plain_decisions.h"
 #include "unit/made_images.h"
 #include "unit/private_folder.h"
 
@@ -48,6 +49,7 @@ class JobRecords : public ::testing::Test {
 TEST_F(JobRecords, AreTheSameByWayOfABlock) {
   GatheredNode first = node(1);
   first.left_out = {"one", ""};
+  first.record.held_files = {"/a", "/b"};
   const std::string block = pack_node(first);
   const Result<GatheredNode> second = unpack_node(block);
   ASSERT_TRUE(second);
@@ -56,10 +58,36 @@ TEST_F(JobRecords, AreTheSameByWayOfABlock) {
   EXPECT_EQ(second.value().record.facts, first.record.facts);
   EXPECT_EQ(second.value().record.summary.ranks, 2);
   EXPECT_EQ(second.value().left_out, first.left_out);
+  EXPECT_EQ(second.value().record.held_files, first.record.held_files);
   for (std::size_t length = 0; length < block.size(); ++length) {
     ASSERT_FALSE(unpack_node(std::string_view(block).substr(0, length))) << length;
   }
   EXPECT_FALSE(unpack_node(block + "x"));
+}
+
+TEST_F(JobRecords, NameFilesThatSeveralNodesHoldBytesOf) {
+  std::vector<std::unique_ptr<PlainDecisions>> decisions;
+  for (const auto& each : made_)
+    decisions.push_back(std::make_unique<PlainDecisions>(*each->image));
+  const auto note = [&](std::size_t rank, std::string_view subject, std::string_view reason) {
+    EXPECT_TRUE(decisions[rank]->count({subject, "1 of 64 KiB", reason}, ""));
+  };
+  note(0, "buffers of '/own'", kOthersMayReach);
+  note(1, "buffers of '/own'", kOthersMayReach);
+  note(0, "buffers of '/local'", "HEADRACE_IOBUF names it");
+  note(2, "buffers of '/local'", "HEADRACE_IOBUF names it");
+  note(0, "buffers of '(files)'", kOthersMayReach);
+  note(2, "buffers of '(files)'", kOthersMayReach);
+  JobRecord alone({}, {{records()}});
+  ASSERT_FALSE(alone.add(node(0)) || alone.add(node(1)));
+  EXPECT_EQ(alone.held_twice(), "");
+  for (const std::size_t rank : {1, 3}) {
+    note(rank, "buffers of '/both'", kOthersMayReach);
+    note(rank, "buffers of '/too'", kOthersMayReach);
+  }
+  JobRecord both({}, {{records()}});
+  ASSERT_FALSE(both.add(node(0)) || both.add(node(1)));
+  EXPECT_TRUE(both.held_twice().starts_with("'/both' and 1 more files were written"));
 }
 
 TEST_F(JobRecords, HoldTheSameWhetherKeptOrStreamed) {

@@ -1,12 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "record/node_tables.h"
+#include "record/plain_decisions.h"
 #include "unit/made_images.h"
 #include "unit/packed_sections.h"
 #include "unit/private_folder.h"
@@ -240,6 +242,54 @@ TEST_F(NodeTables, HaveTextsThatAreNotUtf8Escaped) {
   for (const auto& [given, shown] : texts) {
     EXPECT_EQ(std::ranges::count(found, shown), 1) << shown;
   }
+}
+
+TEST_F(NodeTables, HaveDecisionsThatHandlersMade) {
+  MadeImage& made = rank(0, 1);
+  PlainDecisions decisions(*made.image);
+  const std::string long_name(300, 'n');
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(decisions.count({"b of 'x'", "1", "it is named"}, "g"));
+  EXPECT_TRUE(decisions.count({"b of 'x'", "1", "it is"}, "g"));
+  EXPECT_TRUE(decisions.count({"b of 'x'1", "", "it is"}, "g"));  // the same bytes, cut elsewhere
+  EXPECT_TRUE(decisions.count({long_name, "none", ""}, "g"));
+  gather();
+  const auto found = rows<DecisionsRow>(Table::decisions);
+  ASSERT_EQ(found.size(), 4U);
+  const std::array<std::array<std::string, 3>, 4> expected = {{{"b of 'x'", "1", "it is named"},
+                                                               {"b of 'x'", "1", "it is"},
+                                                               {"b of 'x'1", "", "it is"},
+                                                               {long_name, "none", ""}}};
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(text(found[i].subject), expected[i][0]);
+    EXPECT_EQ(text(found[i].choice), expected[i][1]);
+    EXPECT_EQ(text(found[i].reason), expected[i][2]);
+    EXPECT_EQ(text(found[i].alternatives), "");
+    EXPECT_EQ(found[i].calls, i == 0 ? 3 : 1);
+    EXPECT_EQ(found[i].cost, -1);
+  }
+}
+
+TEST_F(NodeTables, HaveAFewOfManyDecisions) {
+  MadeImage& made = rank(0, 1);
+  PlainDecisions decisions(*made.image);
+  for (int i = 0; i < 1000; ++i) {
+    EXPECT_TRUE(decisions.count({std::to_string(i), "1", "it is named"}, "further"));
+  }
+  for (std::size_t i = 0; i < 100; ++i) {
+    const std::string reason = std::to_string(i);
+    const bool has_room = PlainDecisions::kMostNamed + 1 + i < PlainDecisions::kMost;
+    EXPECT_EQ(decisions.count({"other", "none", reason}, "further"), has_room);
+  }
+  gather();
+  std::int64_t named = 0;
+  std::int64_t further = 0;
+  for (const DecisionsRow& row : rows<DecisionsRow>(Table::decisions)) {
+    if (text(row.reason) == "it is named") {
+      (text(row.subject) == "further" ? further : named) += row.calls;
+    }
+  }
+  EXPECT_EQ(named, std::int64_t{PlainDecisions::kMostNamed});
+  EXPECT_EQ(named + further, 1000);
 }
 
 TEST_F(NodeTables, HaveDecisionsSettingsAndPythonFrames) {

@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "storage/dvs.h"
 #include "storage/file_layout.h"
+#include "storage/given_facts.h"
 #include "storage/kinds.h"
 #include "storage/mounts.h"
 
@@ -60,6 +62,98 @@ TEST(Mounts, AreFoundByDevice) {
   EXPECT_FALSE(find_mount(kMounts, 0, 53)) << "a line without its second part";
   EXPECT_FALSE(find_mount(kMounts, 9, 9));
   EXPECT_FALSE(find_mount("", 0, 21));
+}
+
+TEST(Kinds, AreRecognised) {
+  // As statfs(2) and /proc/self/mountinfo tell them.
+  struct Known {
+    std::uint64_t magic;
+    const char* type;
+    const char* name;
+  };
+  constexpr Known kKnown[] = {{0x58465342, "xfs", "xfs"},        {0x9123683e, "btrfs", "btrfs"},
+                              {0x2fc12fc1, "zfs", "zfs"},        {0x794c7630, "overlay", "overlay"},
+                              {0x65735546, "fuse.daos", "daos"}, {0x19830326, "beegfs", "beegfs"},
+                              {0x6969, "nfs4", "nfs"},           {0x18031977, "wekafs", "weka"},
+                              {0x00c36400, "ceph", "ceph"},      {0xfe534d42, "cifs", "smb"},
+                              {0x7a7a7a7a, "dvs", "dvs"}};
+  for (const Known& one : kKnown) {
+    EXPECT_EQ(name_of_kind(find_kind(one.magic, one.type)), one.name);
+  }
+  EXPECT_TRUE(needs_mount(0x7a7a7a7a)) << "what no magic number tells, the mount may";
+}
+
+TEST(Mounts, TellTheirOptions) {
+  // VAST's, over NFS.
+  const Mount mount{"/vast", "nfs", "rw,vers=3,rsize=1048576,wsize=524288,nconnect=16,nolock,x="};
+  EXPECT_EQ(mount.number("wsize"), 524288);
+  EXPECT_EQ(mount.number("nconnect"), 16);
+  EXPECT_EQ(mount.text("nolock"), "");
+  EXPECT_EQ(mount.text("x"), "");
+  EXPECT_FALSE(mount.text("size"));
+  EXPECT_FALSE(mount.number("nolock"));
+}
+
+TEST(Kinds, TellWhetherOtherNodesMayReachAFile) {
+  for (const long magic : {0xef53, 0x58465342, 0x01021994, 0x794c7630}) {
+    EXPECT_FALSE(may_be_shared(magic)) << magic;
+  }
+  for (const long magic : {0x6969, 0x0bd00bd0, 0x65735546, 0x12345678, 0}) {
+    EXPECT_TRUE(may_be_shared(magic)) << magic;
+  }
+}
+
+TEST(Dvs, ForwardsBlocksToSeveralServersOrAFileToOne) {
+  const std::string servers = "rw,path=/gpfs,nodename=s1:s2:s3:s4,blksize=524288";
+  const auto forwarding = [](const std::string& options, const char* block = "",
+                             const char* nodes = "") {
+    return dvs_forwarding(Mount{"/gpfs", "dvs", options}, block, nodes);
+  };
+  EXPECT_EQ(forwarding(servers).stripes, (Stripes{524288, 4}));
+  EXPECT_EQ(forwarding(servers + ",maxnodes=3").stripes, (Stripes{524288, 3}));
+  EXPECT_EQ(forwarding(servers + ",maxnodes=1").stripes, Stripes{}) << "a file has one server";
+  EXPECT_EQ(forwarding(servers + ",maxnodes=1").block, 524288);
+  EXPECT_EQ(forwarding(servers + ",loadbalance").stripes, Stripes{});
+  EXPECT_EQ(forwarding("rw").stripes, Stripes{});
+  EXPECT_EQ(forwarding("rw").block, 0);
+
+  EXPECT_EQ(forwarding(servers, "4194304", "2").stripes, (Stripes{4 << 20, 2}));
+  EXPECT_EQ(forwarding(servers, "4194304", "14").stripes, (Stripes{4 << 20, 4})) << "there are 4";
+  EXPECT_EQ(forwarding(servers, "4m", "two").stripes, (Stripes{524288, 4}));
+  EXPECT_EQ(forwarding(servers + ",nouserenv", "4194304", "2").stripes, (Stripes{524288, 4}));
+}
+
+TEST(GivenFacts, GoBeforeThoseThatAreFound) {
+  const ReadFacts read = read_given_facts(
+      " /scratch*:coherent=true:stripe_size=4m:stripe_count=14 , nfs:request_size=64k:kind=panfs,"
+      ",*:coherent=0");
+  EXPECT_TRUE(read.problems.empty());
+  ASSERT_EQ(read.facts.size(), 3U);
+  const GivenFacts* const scratch = read.find("unknown", "/scratch/project");
+  ASSERT_NE(scratch, nullptr);
+  EXPECT_EQ(scratch->is_coherent, true);
+  EXPECT_EQ(scratch->stripe_size, 4 << 20);
+  EXPECT_EQ(scratch->stripe_count, 14);
+  EXPECT_FALSE(scratch->request_size);
+  EXPECT_FALSE(scratch->kind);
+  const GivenFacts* const home = read.find("nfs", "/home");
+  ASSERT_NE(home, nullptr);
+  EXPECT_EQ(home->request_size, 64 << 10);
+  EXPECT_EQ(name_of_kind(home->kind.value_or(0)), "panfs");
+  EXPECT_EQ(read.find("ext4", "/")->is_coherent, false);
+  EXPECT_EQ(read_given_facts("nfs:coherent=true").find("ext4", "/"), nullptr);
+  EXPECT_TRUE(read_given_facts("").facts.empty());
+}
+
+TEST(GivenFacts, ThatMakeNoSenseAreNamed) {
+  const ReadFacts read = read_given_facts(
+      "/a:coherent=perhaps:kind=floppy:stripe_size=7:stripe_count=0:speed=9:request_size=1m,"
+      ":coherent=true");
+  EXPECT_EQ(read.problems.size(), 6U);
+  ASSERT_EQ(read.facts.size(), 1U);
+  EXPECT_EQ(read.facts[0].request_size, 1 << 20);
+  EXPECT_FALSE(read.facts[0].is_coherent || read.facts[0].kind || read.facts[0].stripe_size ||
+               read.facts[0].stripe_count);
 }
 
 TEST(Stripes, ThatMakeNoSenseAreNotKnown) {
@@ -119,6 +213,7 @@ TEST(Layout, IsToldAsOneNumber) {
                       .stripes = {ByteCount{1} << 32, 65535},
                       .is_endless = true,
                       .locks_whole_files = true,
+                      .block_size = ByteCount{1} << 31,
                       .outcome = StripingOutcome::refused,
                       .system_error = EOPNOTSUPP};
   const Layout told = unpack_layout(pack(layout));
@@ -127,12 +222,16 @@ TEST(Layout, IsToldAsOneNumber) {
   EXPECT_EQ(told.stripes, layout.stripes);
   EXPECT_TRUE(told.is_endless);
   EXPECT_TRUE(told.locks_whole_files);
+  EXPECT_EQ(told.block_size, layout.block_size);
+  EXPECT_GE(pack(layout), 0);
   EXPECT_EQ(told.outcome, layout.outcome);
   EXPECT_EQ(told.system_error, EOPNOTSUPP);
 
   EXPECT_EQ(pack(Layout{}), 0);
-  const Layout odd = unpack_layout(pack({.kind = 999, .stripes = {1000, -3}}));
+  EXPECT_EQ(unpack_layout(pack({.block_size = 4096})).block_size, 4096);
+  const Layout odd = unpack_layout(pack({.kind = 999, .stripes = {1000, -3}, .block_size = 4097}));
   EXPECT_EQ(odd.kind, 0);
+  EXPECT_EQ(odd.block_size, 0);
   EXPECT_EQ(odd.stripes, Stripes{});
 }
 

@@ -61,7 +61,7 @@ class Class:
 class Quality:
     """What is known of how good the numbers are; None: not measured. off: of the rank for which
     recording was off for longest. Of all ranks, mismatched: ends of regions, unsized: receives
-    without bytes."""
+    without bytes. held_twice: files whose data is at risk (analysis/files.py)."""
 
     folded: int | None = None
     checks: int | None = None
@@ -72,6 +72,7 @@ class Quality:
     off: int | None = None
     mismatched: int | None = None
     unsized: int | None = None
+    held_twice: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -223,6 +224,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
             max((one.off for one in job.ranks), default=0),
             sum(one.mismatched for one in job.ranks),
             sum(one.unsized for one in job.ranks),
+            of_files.held_twice(record),
         ),
         metrics=metrics(record, job, totals, waits, by_cost, files)
         | {"eager_limit_bytes": limit and limit.bytes},

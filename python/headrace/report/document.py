@@ -269,6 +269,7 @@ def _quality(found: Findings, symbols: Symbols) -> dict[str, Any]:
         "off_seconds": in_seconds(one.off),
         "mismatched_regions": one.mismatched,
         "unsized_receives": one.unsized,
+        "files_at_risk": list(one.held_twice),
         "checked_paths": one.checks,
         "wrong_paths": one.wrong,
         "recorder_seconds": in_seconds(one.recorder),

@@ -36,6 +36,13 @@ def quality(found: Findings, symbols: Symbols) -> list[str]:
             f"regions: {one.mismatched:,} ends were not of the thread's innermost region: end "
             "regions in the order in which they lie in each other"
         )
+    if one.held_twice:
+        more = f" and {len(one.held_twice) - 1:,} more files" if len(one.held_twice) > 1 else ""
+        lines.append(
+            f"DATA AT RISK: {shown(one.held_twice[0])}{more}: written through buffers by processes "
+            "of several nodes, which do not see each other: name in HEADRACE_IOBUF only files of "
+            "one process"
+        )
     failed = [f"{shown(p.name)} {p.sums.failed:,}" for p in found.procedures if p.sums.failed]
     if failed:
         lines.append(f"calls that returned an error: {', '.join(failed)}")

@@ -19,6 +19,7 @@
 #include "posix/descriptor_buffers.h"
 #include "posix/descriptors.h"
 #include "posix/functions.h"
+#include "posix/held_blocks.h"
 #include "record/recorder.h"
 
 namespace headrace::abi {
@@ -96,7 +97,7 @@ bool wants_buffers() noexcept {
   return !buffering::plan_of_process().rules.empty();
 }
 
-/// A descriptor has one block. An eighth of the node's memory for all processes is the most that
+/// An eighth of the node's memory for all processes is the most that
 /// those of one open file may take, as for files of MPI-IO; there is a process for each core.
 posix::BufferWish wish_for(std::string_view given_name, std::string_view full_name) {
   const buffering::BufferShape* const shape =
@@ -105,9 +106,10 @@ posix::BufferWish wish_for(std::string_view given_name, std::string_view full_na
   static const ByteCount most =
       settings().node_memory / 8 / std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN));
   buffering::BufferShape own = *shape;
-  own.count = 1;
+  own.count = std::min<std::int64_t>(own.count, posix::HeldBlocks::kMost);
   own = buffering::limited(own, most);
-  return {own.count == 0 ? 0 : own.size, own.is_verbose};
+  if (own.count == 0) return {};
+  return {{own.size, static_cast<int>(own.count), own.prefetch}, own.is_verbose};
 }
 
 }  // namespace

@@ -95,6 +95,7 @@ SETTINGS = (
     Setting("HEADRACE_MIMIC_STORE", "names", "none"),
     Setting("HEADRACE_PROFILE", "text", ""),
     Setting("HEADRACE_COHERENT_FS", "names", "none"),
+    Setting("HEADRACE_FS_FACTS", "text", ""),
     Setting(
         "HEADRACE_SHARED_MEMORY",
         "choice",

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string_view>
+
+#include "posix/buffer_choice.h"
+#include "posix/buffer_wish.h"
+
+/// What was decided about the buffers of a file that the program uses without MPI: goes into the
+/// record, and is told to people who ask for it. `name`: the file's, in full if it is known;
+/// `is_verbose`: the user wants to hear of each process. Signal handlers may call all of it.
+namespace headrace::posix::buffers {
+
+/// `others_may_reach`: it is written to, and may be used on other nodes.
+void note_start(const BufferShape& shape, std::string_view name, bool is_verbose,
+                bool others_may_reach) noexcept;
+void note_obstacle(const Obstacle& obstacle, std::string_view name, bool is_verbose) noexcept;
+/// Had buffers until now.
+void note_release(const char* why, std::string_view name, bool is_verbose) noexcept;
+
+/// There are no more of them.
+inline constexpr Obstacle kNoSlot = {"64 files have some", "name fewer files in HEADRACE_IOBUF"};
+inline constexpr Obstacle kNoMemory = {"there is no memory for them", "write a smaller size="};
+
+}  // namespace headrace::posix::buffers

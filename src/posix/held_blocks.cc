@@ -1,0 +1,197 @@
+#include "posix/held_blocks.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/kept_errno.h"
+#include "base/no_cancellation.h"
+#include "posix/functions.h"
+
+namespace headrace::posix {
+namespace {
+
+constexpr int kMostTries = 100;  ///< of a write that signals interrupt
+
+std::atomic<std::byte*> spare_memory = nullptr;
+std::atomic<std::int64_t> spare_bytes = 0;  ///< of all that are kept there
+
+}  // namespace
+
+int write_range(int descriptor, const std::byte* data, std::int64_t bytes, off64_t at,
+                std::int64_t& done) noexcept {
+  const NoCancellation uncancelled;  // the caller has a lock
+  done = 0;
+  for (int tries = 0; done < bytes;) {
+    const ssize_t moved =
+        real.pwrite64(descriptor, data + done, static_cast<size_t>(bytes - done), at + done);
+    if (moved > 0) {
+      done += moved;
+    } else if (moved == 0) {
+      return EIO;
+    } else if (errno != EINTR || ++tries == kMostTries) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+bool find_identity(int descriptor, FileIdentity& found) noexcept {
+  const KeptErrno kept;
+  struct stat status{};
+  if (::fstat(descriptor, &status) != 0) return false;
+  found = {status.st_dev, status.st_ino};
+  return true;
+}
+
+std::byte* take_buffer_memory(std::int64_t bytes) noexcept {
+  if (spare_bytes.load() == bytes) {
+    if (std::byte* const kept = spare_memory.exchange(nullptr); kept != nullptr) return kept;
+  }
+  void* const memory = ::mmap(nullptr, static_cast<std::size_t>(bytes), PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
+}
+
+/// Only memory of the first size is kept, so that who takes it knows its size.
+void give_buffer_memory(std::byte* memory, std::int64_t bytes) noexcept {
+  if (memory == nullptr) return;
+  std::int64_t none = 0;
+  if (spare_bytes.compare_exchange_strong(none, bytes) || none == bytes) {
+    std::byte* empty = nullptr;
+    if (spare_memory.compare_exchange_strong(empty, memory)) return;
+  }
+  ::munmap(memory, static_cast<std::size_t>(bytes));
+}
+
+void HeldBlocks::start(int descriptor, const FileIdentity& file, ByteCount size,
+                       int count) noexcept {
+  descriptor_ = descriptor;
+  file_ = file;
+  size_ = size;
+  count_ = std::clamp(count, 1, kMost);
+  for (HeldBlock& block : blocks_) {
+    block.end = 0;
+    block.head = 0;
+    block.clean = 0;
+    block.used = 0;
+  }
+  last_ = &blocks_[0];
+  uses_ = 0;
+  writes = 0;
+}
+
+void HeldBlocks::end() noexcept {
+  descriptor_ = -1;
+  file_ = {};
+  for (HeldBlock& block : blocks_) {
+    give_buffer_memory(block.memory, size_);
+    block.memory = nullptr;
+  }
+}
+
+bool HeldBlocks::is_intact() const noexcept {
+  FileIdentity now;
+  return find_identity(descriptor_, now) && now == file_;
+}
+
+std::int64_t HeldBlocks::held() const noexcept {
+  std::int64_t sum = 0;
+  for (const HeldBlock& block : in_use()) sum += block.held();
+  return sum;
+}
+
+bool HeldBlocks::has_memory(HeldBlock& block) noexcept {
+  if (block.memory == nullptr) block.memory = take_buffer_memory(size_);
+  return block.memory != nullptr;
+}
+
+int HeldBlocks::flush(HeldBlock& block) noexcept {
+  if (block.held() > 0) {
+    if (!is_intact()) return EBADF;
+    const std::int64_t from = std::max<std::int64_t>(block.head, block.clean);
+    std::int64_t done = 0;
+    const int error =
+        write_range(descriptor_, block.memory + from, block.end - from, block.begin + from, done);
+    writes += 1;
+    block.head = from + done;
+    if (error != 0) return error;
+  }
+  block.end = 0;
+  block.head = 0;
+  block.clean = 0;
+  return 0;
+}
+
+int HeldBlocks::flush() noexcept {
+  int failed = 0;
+  for (HeldBlock& block : in_use()) {
+    const int error = flush(block);
+    if (failed == 0) failed = error;
+  }
+  return failed;
+}
+
+/// Empty afterwards; null if that fails.
+HeldBlock* HeldBlocks::emptied(HeldBlock* block, int& error) noexcept {
+  error = flush(*block);
+  return error == 0 ? block : nullptr;
+}
+
+/// Bytes of one aligned block of the file are in one block at most. A full one is written before
+/// another is taken, so that who writes sequentially uses one.
+HeldBlock* HeldBlocks::choose(off64_t at, int& error) noexcept {
+  HeldBlock* full = nullptr;
+  HeldBlock* empty = nullptr;
+  HeldBlock* oldest = nullptr;
+  for (HeldBlock& block : in_use()) {
+    if (block.end == 0) {
+      if (empty == nullptr) empty = &block;
+    } else if (block.begin / size_ == at / size_) {
+      return block.takes(at) ? &block : emptied(&block, error);
+    } else {
+      if (block.end == block.limit) full = &block;
+      if (oldest == nullptr || block.used < oldest->used) oldest = &block;
+    }
+  }
+  if (full != nullptr) return emptied(full, error);
+  if (empty != nullptr && has_memory(*empty)) return empty;
+  return oldest == nullptr ? nullptr : emptied(oldest, error);
+}
+
+HeldBlock* HeldBlocks::room_at(off64_t at, int& error) noexcept {
+  error = 0;
+  if (!last_->takes(at)) {
+    HeldBlock* const found = choose(at, error);
+    if (found == nullptr) return nullptr;
+    last_ = found;
+    if (found->end == 0) {
+      found->begin = at;
+      found->limit = size_ - at % size_;
+    }
+  }
+  last_->used = ++uses_;
+  return last_;
+}
+
+int HeldBlocks::write_past() const noexcept {
+  int failed = 0;
+  bool is_looked_at = false;
+  for (const HeldBlock& block : in_use()) {
+    const std::int64_t from = std::max<std::int64_t>(block.head, block.clean);
+    const std::int64_t bytes = block.end - from;
+    if (bytes <= 0) continue;
+    if (!is_looked_at && !is_intact()) return EBADF;
+    is_looked_at = true;
+    std::int64_t done = 0;
+    const int error =
+        write_range(descriptor_, block.memory + from, bytes, block.begin + from, done);
+    if (error == 0) block.clean = from + bytes;
+    if (failed == 0) failed = error;
+  }
+  return failed;
+}
+
+}  // namespace headrace::posix

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/types.h"
+
+namespace headrace::posix {
+
+/// Which file a descriptor leads to.
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  bool operator==(const FileIdentity&) const = default;
+};
+
+/// Of a descriptor; false: it leads to none. Keeps errno.
+bool find_identity(int descriptor, FileIdentity& found) noexcept;
+
+/// Writes [data, data + bytes) to `at`. Sets `done`; returns an errno, or 0.
+int write_range(int descriptor, const std::byte* data, std::int64_t bytes, off64_t at,
+                std::int64_t& done) noexcept;
+
+/// Memory for buffers, of whole pages; null if there is none. The last one is kept for the next.
+std::byte* take_buffer_memory(std::int64_t bytes) noexcept;
+void give_buffer_memory(std::byte* memory, std::int64_t bytes) noexcept;
+
+/// Bytes that are held back from one aligned block of a file: those of the memory from `head` to
+/// `end`, of which the first of the memory belongs at `begin`. None is kept at `limit` or behind.
+/// Up to `clean` a handler has written them, and may have written others over them in the file.
+struct HeldBlock {
+  std::byte* memory = nullptr;
+  std::atomic<off64_t> begin = 0;
+  std::atomic<std::int64_t> head = 0;
+  std::atomic<std::int64_t> end = 0;
+  mutable std::atomic<std::int64_t> clean = 0;
+  std::int64_t limit = 0;
+  std::uint64_t used = 0;  ///< when it got bytes last, in bytes that any block got
+
+  std::int64_t held() const { return end > head ? end - head : 0; }
+  bool takes(off64_t at) const { return end > 0 && end < limit && at == begin + end; }
+};
+
+/// What a descriptor's buffer holds back: blocks that never overlap. A handler may interrupt any of
+/// these functions and call write_past(): what is held back lies between `head` and `end` of each
+/// block at any moment.
+class HeldBlocks {
+ public:
+  static constexpr int kMost = 16;
+
+  void start(int descriptor, const FileIdentity& file, ByteCount size, int count) noexcept;
+  /// Gives the memory back.
+  void end() noexcept;
+
+  /// The block that may take bytes of offset `at` next, some at least. Null: there is no memory, or
+  /// `error` says why others that had to give way could not be written.
+  HeldBlock* room_at(off64_t at, int& error) noexcept;
+  /// Writes all. An errno, or 0; then what could not be written is still held back.
+  int flush() noexcept;
+  /// Writes all, now or once more. An errno, or 0.
+  int write_past() const noexcept;
+
+  /// Memory of a block, while nothing is held back; null if there is none.
+  std::byte* idle_memory() noexcept { return has_memory(blocks_[0]) ? blocks_[0].memory : nullptr; }
+
+  /// Whether the descriptor still leads to its file. If not, flush() returns EBADF.
+  bool is_intact() const noexcept;
+  int descriptor() const { return descriptor_; }
+  const FileIdentity& file() const { return file_; }
+  std::int64_t size() const { return size_; }  ///< of a block
+  std::int64_t held() const noexcept;
+
+  std::int64_t writes = 0;  ///< what was asked of the kernel
+
+ private:
+  std::span<HeldBlock> in_use() noexcept {
+    return {blocks_.data(), static_cast<std::size_t>(count_)};
+  }
+  std::span<const HeldBlock> in_use() const noexcept {
+    return {blocks_.data(), static_cast<std::size_t>(count_)};
+  }
+  bool has_memory(HeldBlock& block) noexcept;
+  int flush(HeldBlock& block) noexcept;
+  HeldBlock* emptied(HeldBlock* block, int& error) noexcept;
+  HeldBlock* choose(off64_t at, int& error) noexcept;
+
+  int descriptor_ = -1;
+  FileIdentity file_;
+  std::int64_t size_ = 0;
+  int count_ = 1;
+  HeldBlock* last_ = &blocks_[0];  ///< that got bytes last
+  std::uint64_t uses_ = 0;
+  std::array<HeldBlock, kMost> blocks_{};
+};
+
+}  // namespace headrace::posix
