@@ -132,7 +132,7 @@ static int reduce_to_root(const struct drawn* own, int rank, int size, MPI_Comm 
   const int is_root = rank == root;
   /* MPICH 4.0 ends the job where another root has some KiB in place. */
   const int in_place = own->in_place && is_root && (root == 0 || own->count < 100);
-  /* Nobody else's may be looked at, but Intel MPI's own reduce writes that of a node's only rank. */
+  /* Elsewhere it does not count, but Intel MPI writes that of a rank alone on its node. */
   char* const received = calloc(own->count + 1, width);
   fill(in_place ? received : send, rank, own->count, own);
   MPI_Reduce(in_place ? MPI_IN_PLACE : send, received, own->count, type, op, root, comm);
