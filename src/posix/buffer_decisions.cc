@@ -33,14 +33,16 @@ void record_choice(std::string_view name, std::string_view choice, std::string_v
 
 }  // namespace
 
-void note_start(const BufferShape& shape, std::string_view name, bool is_verbose,
-                bool others_may_reach) noexcept {
+void note_start(const BufferShape& shape, std::string_view name, bool is_verbose) noexcept {
   Text choice;
   choice.add_number(shape.count).add(" of ").add_bytes(shape.size);
   if (shape.prefetch > 0) choice.add(", ").add_number(shape.prefetch).add(" read ahead");
-  record_choice(name, choice,
-                others_may_reach ? record::kOthersMayReach : "HEADRACE_IOBUF names it");
+  record_choice(name, choice, "HEADRACE_IOBUF names it");
   if (is_told(is_verbose)) print_plain_message({"buffers of '", name, "': ", choice});
+}
+
+void note_written(std::string_view name) noexcept {
+  record_choice(name, "writes are held back", record::kOthersMayReach);
 }
 
 void note_obstacle(const Obstacle& obstacle, std::string_view name, bool is_verbose) noexcept {

@@ -10,9 +10,9 @@
 /// `is_verbose`: the user wants to hear of each process. Signal handlers may call all of it.
 namespace headrace::posix::buffers {
 
-/// `others_may_reach`: it is written to, and may be used on other nodes.
-void note_start(const BufferShape& shape, std::string_view name, bool is_verbose,
-                bool others_may_reach) noexcept;
+void note_start(const BufferShape& shape, std::string_view name, bool is_verbose) noexcept;
+/// It was written to, and other nodes may reach it.
+void note_written(std::string_view name) noexcept;
 void note_obstacle(const Obstacle& obstacle, std::string_view name, bool is_verbose) noexcept;
 /// Had buffers until now.
 void note_release(const char* why, std::string_view name, bool is_verbose) noexcept;

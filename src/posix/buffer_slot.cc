@@ -23,6 +23,7 @@ void BufferSlot::clear() noexcept {
   claim = HeldDescriptor();
   is_on = false;
   untold = 0;
+  notes_write = false;
   later = Later::nothing;
   is_taken = false;
 }

@@ -23,7 +23,8 @@ struct BufferSlot {
   std::atomic<bool> is_taken = false;
   bool is_on = false;  ///< false: only `untold` is left
   bool is_verbose = false;
-  int untold = 0;  ///< an errno of what was lost, for a later call
+  std::atomic<bool> notes_write = false;  ///< the first one, since other nodes may reach the file
+  int untold = 0;                         ///< an errno of what was lost, for a later call
   /// What a handler wants that has interrupted the lock's holder.
   std::atomic<Later> later = Later::nothing;
   std::int64_t checked = 0;  ///< in ticks, when the descriptor was last seen to be this file

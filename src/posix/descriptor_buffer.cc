@@ -13,7 +13,6 @@
 namespace headrace::posix {
 namespace {
 
-constexpr int kMostTries = 100;  ///< of a write that signals interrupt
 /// Behind this, file systems have their own answers.
 constexpr off64_t kFarthest = off64_t{1} << 50;
 
@@ -108,7 +107,7 @@ std::int64_t DescriptorBuffer::write(const off64_t* offset, std::span<const iove
   const off64_t at = offset != nullptr ? *offset : position_.load();
   drop();
   if (bytes >= static_cast<std::size_t>(held_.size()) || at < 0 || at > kFarthest ||
-      held_.idle_memory() == nullptr) {
+      held_.passes_next() || held_.idle_memory() == nullptr) {
     if (const int error = flush(); error != 0) return -error;
     return write_through(offset, parts, bytes);
   }

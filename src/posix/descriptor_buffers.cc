@@ -1,5 +1,6 @@
 #include "posix/descriptor_buffers.h"
 
+#include <linux/magic.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/statfs.h>
@@ -32,6 +33,9 @@ std::optional<std::int64_t> call(int descriptor, bool tells, Do action, Direct d
   std::int64_t result = 0;
   if (use.is_on()) {
     result = use.interrupts() ? direct(use.buffer()) : action(use.buffer());
+    if (tells && result > 0 && use.slot().notes_write.exchange(false)) {
+      note_written(use.slot().text());
+    }
     errno = kept;
     if (result == -EBADF && use.is_lost()) return std::nullopt;
   } else {
@@ -79,9 +83,13 @@ bool fill_slot(BufferSlot& slot, int descriptor, int flags, const BufferWish& wi
   slot.is_on = true;
   slot.checked = record::ticks();
   const bool may_write = (flags & O_ACCMODE) != O_RDONLY;
-  slot.buffer.start(descriptor, {status.st_dev, status.st_ino}, may_write, wish.shape);
-  note_start(wish.shape, slot.text(), slot.is_verbose,
-             may_write && storage::may_be_shared(facts.file_system));
+  BufferShape shape = wish.shape;
+  // Files there may be read past the page cache, and what the kernel reads ahead would be read
+  // twice.
+  if (facts.file_system == FUSE_SUPER_MAGIC) shape.prefetch = 0;
+  slot.notes_write = storage::may_be_shared(facts.file_system);
+  slot.buffer.start(descriptor, {status.st_dev, status.st_ino}, may_write, shape);
+  note_start(shape, slot.text(), slot.is_verbose);
   return true;
 }
 

@@ -15,6 +15,12 @@ namespace {
 
 constexpr int kMostTries = 100;  ///< of a write that signals interrupt
 
+// A block that gives way costs what three or four small writes cost without buffers. So few gains
+// are none, and trying whether that is still so costs 1 % of all.
+constexpr int kFew = 3;
+constexpr int kMostPoor = 16;
+constexpr int kMostPassed = 4096;
+
 std::atomic<std::byte*> spare_memory = nullptr;
 std::atomic<std::int64_t> spare_bytes = 0;  ///< of all that are kept there
 
@@ -77,9 +83,11 @@ void HeldBlocks::start(int descriptor, const FileIdentity& file, ByteCount size,
     block.head = 0;
     block.clean = 0;
     block.used = 0;
+    block.gains = 0;
   }
   last_ = &blocks_[0];
   uses_ = 0;
+  poor_ = passed_ = 0;
   writes = 0;
 }
 
@@ -87,6 +95,9 @@ void HeldBlocks::end() noexcept {
   descriptor_ = -1;
   file_ = {};
   for (HeldBlock& block : blocks_) {
+    block.end = 0;
+    block.head = 0;
+    block.clean = 0;
     give_buffer_memory(block.memory, size_);
     block.memory = nullptr;
   }
@@ -134,8 +145,16 @@ int HeldBlocks::flush() noexcept {
   return failed;
 }
 
+bool HeldBlocks::passes_next() noexcept {
+  if (poor_ < kMostPoor) return false;
+  if (passed_++ < kMostPassed) return true;
+  poor_ = passed_ = 0;
+  return false;
+}
+
 /// Empty afterwards; null if that fails.
 HeldBlock* HeldBlocks::emptied(HeldBlock* block, int& error) noexcept {
+  poor_ = block->gains > kFew ? 0 : poor_ + 1;
   error = flush(*block);
   return error == 0 ? block : nullptr;
 }
@@ -168,11 +187,16 @@ HeldBlock* HeldBlocks::room_at(off64_t at, int& error) noexcept {
     if (found == nullptr) return nullptr;
     last_ = found;
     if (found->end == 0) {
+      // A handler that jumped out of the last flush may have left these.
+      found->head = 0;
+      found->clean = 0;
+      found->gains = 0;
       found->begin = at;
       found->limit = size_ - at % size_;
     }
   }
   last_->used = ++uses_;
+  last_->gains += 1;
   return last_;
 }
 

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -40,9 +41,12 @@ struct HeldBlock {
   std::atomic<std::int64_t> end = 0;
   mutable std::atomic<std::int64_t> clean = 0;
   std::int64_t limit = 0;
-  std::uint64_t used = 0;  ///< when it got bytes last, in bytes that any block got
+  std::uint64_t used = 0;  ///< when it got bytes last, in times that any block did
+  int gains = 0;           ///< how often it got bytes
 
-  std::int64_t held() const { return end > head ? end - head : 0; }
+  std::int64_t held() const {
+    return std::max<std::int64_t>(end - std::max(head.load(), clean.load()), 0);
+  }
   bool takes(off64_t at) const { return end > 0 && end < limit && at == begin + end; }
 };
 
@@ -60,6 +64,9 @@ class HeldBlocks {
   /// The block that may take bytes of offset `at` next, some at least. Null: there is no memory, or
   /// `error` says why others that had to give way could not be written.
   HeldBlock* room_at(off64_t at, int& error) noexcept;
+  /// Whether the next write had better go to the file at once: blocks had to give way again and
+  /// again with the bytes of a few writes each. Many go past then, before it is tried anew.
+  bool passes_next() noexcept;
   /// Writes all. An errno, or 0; then what could not be written is still held back.
   int flush() noexcept;
   /// Writes all, now or once more. An errno, or 0.
@@ -95,6 +102,8 @@ class HeldBlocks {
   int count_ = 1;
   HeldBlock* last_ = &blocks_[0];  ///< that got bytes last
   std::uint64_t uses_ = 0;
+  int poor_ = 0;    ///< blocks in a row that had to give way with the bytes of a few writes
+  int passed_ = 0;  ///< writes, since there were too many of these
   std::array<HeldBlock, kMost> blocks_{};
 };
 

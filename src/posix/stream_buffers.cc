@@ -99,7 +99,7 @@ void offer(std::FILE* stream, const char* name) noexcept {
   if (!obstacle) obstacle = give_buffer(stream, wish.shape.size);
   if (obstacle) return buffers::note_obstacle(obstacle, shown, wish.is_verbose);
   remember_place(stream);
-  buffers::note_start({wish.shape.size}, shown, wish.is_verbose, false);
+  buffers::note_start({wish.shape.size}, shown, wish.is_verbose);
 }
 
 void offer_again(std::FILE* stream) noexcept {

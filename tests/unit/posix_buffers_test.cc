@@ -224,6 +224,29 @@ TEST_F(Blocks, AreInOrderWhereTheyWouldOverlap) {
   EXPECT_EQ(content(), expected);
 }
 
+/// Two places of one block, in turns: each of the first writes makes the one before give way.
+TEST_F(Blocks, LetWritesPassThatGainNothing) {
+  const auto jump = [&](int i) {
+    const off64_t at = i % 2 * 1000 + i / 2;
+    EXPECT_EQ(write(std::string(1, static_cast<char>('a' + i % 26)), &at), 1);
+  };
+  for (int i = 0; i < 17; ++i) jump(i);
+  EXPECT_EQ(buffer_.held(), 1);
+  jump(17);
+  EXPECT_EQ(buffer_.held(), 0);
+  EXPECT_EQ(content().substr(0, 9), "acegikmoq");
+  EXPECT_EQ(content().substr(1000), "bdfhjlnpr");
+  // Others gain again, later.
+  for (int i = 1; i < 4096; ++i) EXPECT_EQ(write("x"), 1);
+  EXPECT_EQ(buffer_.held(), 0);
+  const off64_t far = 9000, next = 9001;
+  EXPECT_EQ(write("y", &far), 1);
+  EXPECT_EQ(write("z", &next), 1);
+  EXPECT_EQ(buffer_.held(), 2);
+  EXPECT_EQ(buffer_.leave(), 0);
+  EXPECT_EQ(content().substr(9000), "yz");
+}
+
 TEST_F(Blocks, AreAsWritesInTurn) {
   std::string expected;
   std::minstd_rand random(7);
@@ -234,6 +257,11 @@ TEST_F(Blocks, AreAsWritesInTurn) {
     if (expected.size() < at + bytes) expected.resize(at + bytes, '\0');
     expected.replace(static_cast<std::size_t>(at), bytes, data);
     ASSERT_EQ(write(data, &at), static_cast<std::int64_t>(bytes));
+    if (i % 16 == 15) {  // after more such writes they would pass
+      ASSERT_EQ(buffer_.leave(), 0);
+      TearDown();
+      open(O_RDWR);
+    }
     if (i % 50 == 0) {
       const auto from = static_cast<off64_t>(random() % 14000);
       const auto there = std::min<std::size_t>(from, expected.size());
@@ -301,81 +329,6 @@ TEST_F(Buffer, LetsTheKernelReadOn) {
     }
     EXPECT_EQ(pages == 512, prefetch > 0);
   }
-}
-
-[[gnu::noinline]] bool take_here(HandlerLock& lock) {
-  return lock.take();
-}
-
-/// As far from the caller as the kernel's frame for a signal lets a handler be.
-[[gnu::noinline]] bool take_deeper(HandlerLock& lock) {
-  std::array<volatile char, 2048> frame{};
-  const bool is_taken = take_here(lock);
-  return is_taken || frame[0] != 0;
-}
-
-TEST(Lock, TellsWhoHasItAlready) {
-  HandlerLock lock;
-  ASSERT_TRUE(lock.take());
-  EXPECT_FALSE(take_deeper(lock));
-  lock.give_back();
-  ASSERT_TRUE(take_deeper(lock));  // and is left for good, as by siglongjmp
-  EXPECT_TRUE(lock.take());
-  bool other = false;
-  std::thread thread([&] { other = lock.take(); });
-  lock.give_back();
-  thread.join();
-  EXPECT_TRUE(other);
-}
-
-TEST(Choice, OnlyFilesOfOneProcess) {
-  const OpenFacts good{O_WRONLY | O_CREAT, S_IFREG, 0xef53, Others::none};
-  EXPECT_FALSE(obstacle_of(good));
-  const auto with = [&](auto member, auto value) {
-    OpenFacts facts = good;
-    facts.*member = value;
-    return obstacle_of(facts);
-  };
-  EXPECT_TRUE(with(&OpenFacts::mode, mode_t{S_IFIFO}).is_silent);
-  EXPECT_TRUE(with(&OpenFacts::mode, mode_t{S_IFCHR}).is_silent);
-  EXPECT_TRUE(with(&OpenFacts::file_system, long{PROC_SUPER_MAGIC}).is_silent);
-  EXPECT_TRUE(with(&OpenFacts::file_system, long{SYSFS_MAGIC}).is_silent);
-  EXPECT_TRUE(with(&OpenFacts::flags, O_WRONLY | O_APPEND));
-  EXPECT_TRUE(with(&OpenFacts::flags, O_RDWR | O_DIRECT));
-  EXPECT_TRUE(with(&OpenFacts::flags, O_WRONLY | O_SYNC));
-  EXPECT_TRUE(with(&OpenFacts::flags, O_WRONLY | O_DSYNC));
-  for (const Others others : {Others::in_process, Others::in_node, Others::unknown}) {
-    EXPECT_TRUE(with(&OpenFacts::others, others));
-  }
-}
-
-TEST(Claim, IsOfOneAtATime) {
-  const FileIdentity file{static_cast<std::uint64_t>(::getpid()), 7};
-  EXPECT_EQ(find_in_node(file, nullptr), Others::none);
-  {
-    HeldDescriptor claim, second;
-    EXPECT_EQ(find_in_node(file, &claim), Others::none);
-    ASSERT_TRUE(claim);
-    EXPECT_EQ(find_in_node(file, &second), Others::in_node);
-    EXPECT_EQ(find_in_node(file, nullptr), Others::in_node);
-    EXPECT_FALSE(second);
-  }
-  EXPECT_EQ(find_in_node(file, nullptr), Others::none);
-}
-
-TEST(Claim, FindsOtherDescriptors) {
-  const record::PrivateFolder folder;
-  const std::string name = folder.path + "/file";
-  const int first = ::open(name.c_str(), O_CREAT | O_RDONLY, 0600);
-  FileIdentity file;
-  ASSERT_TRUE(find_identity(first, file));
-  EXPECT_EQ(find_in_process(first, file, true), Others::none);
-  const int second = ::open(name.c_str(), O_RDONLY);
-  EXPECT_EQ(find_in_process(first, file, false), Others::none);
-  EXPECT_EQ(find_in_process(first, file, true), Others::in_process);
-  const int third = ::open(name.c_str(), O_WRONLY);
-  EXPECT_EQ(find_in_process(first, file, false), Others::in_process);
-  for (const int one : {first, second, third}) ::close(one);
 }
 
 }  // namespace

@@ -1,0 +1,97 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <array>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "posix/buffer_choice.h"
+#include "posix/file_claim.h"
+#include "posix/functions.h"
+#include "posix/handler_lock.h"
+#include "unit/private_folder.h"
+
+namespace headrace::posix {
+namespace {
+
+[[gnu::noinline]] bool take_here(HandlerLock& lock) {
+  return lock.take();
+}
+
+/// As far from the caller as the kernel's frame for a signal lets a handler be.
+[[gnu::noinline]] bool take_deeper(HandlerLock& lock) {
+  std::array<volatile char, 2048> frame{};
+  const bool is_taken = take_here(lock);
+  return is_taken || frame[0] != 0;
+}
+
+TEST(Lock, TellsWhoHasItAlready) {
+  HandlerLock lock;
+  ASSERT_TRUE(lock.take());
+  EXPECT_FALSE(take_deeper(lock));
+  lock.give_back();
+  ASSERT_TRUE(take_deeper(lock));  // and is left for good, as by siglongjmp
+  EXPECT_TRUE(lock.take());
+  bool other = false;
+  std::thread thread([&] { other = lock.take(); });
+  lock.give_back();
+  thread.join();
+  EXPECT_TRUE(other);
+}
+
+TEST(Choice, OnlyFilesOfOneProcess) {
+  const OpenFacts good{O_WRONLY | O_CREAT, S_IFREG, 0xef53, Others::none};
+  EXPECT_FALSE(obstacle_of(good));
+  const auto with = [&](auto member, auto value) {
+    OpenFacts facts = good;
+    facts.*member = value;
+    return obstacle_of(facts);
+  };
+  EXPECT_TRUE(with(&OpenFacts::mode, mode_t{S_IFIFO}).is_silent);
+  EXPECT_TRUE(with(&OpenFacts::mode, mode_t{S_IFCHR}).is_silent);
+  EXPECT_TRUE(with(&OpenFacts::file_system, long{PROC_SUPER_MAGIC}).is_silent);
+  EXPECT_TRUE(with(&OpenFacts::file_system, long{SYSFS_MAGIC}).is_silent);
+  EXPECT_TRUE(with(&OpenFacts::flags, O_WRONLY | O_APPEND));
+  EXPECT_TRUE(with(&OpenFacts::flags, O_RDWR | O_DIRECT));
+  EXPECT_TRUE(with(&OpenFacts::flags, O_WRONLY | O_SYNC));
+  EXPECT_TRUE(with(&OpenFacts::flags, O_WRONLY | O_DSYNC));
+  for (const Others others : {Others::in_process, Others::in_node, Others::unknown}) {
+    EXPECT_TRUE(with(&OpenFacts::others, others));
+  }
+}
+
+TEST(Claim, IsOfOneAtATime) {
+  const FileIdentity file{static_cast<std::uint64_t>(::getpid()), 7};
+  EXPECT_EQ(find_in_node(file, nullptr), Others::none);
+  {
+    HeldDescriptor claim, second;
+    EXPECT_EQ(find_in_node(file, &claim), Others::none);
+    ASSERT_TRUE(claim);
+    EXPECT_EQ(find_in_node(file, &second), Others::in_node);
+    EXPECT_EQ(find_in_node(file, nullptr), Others::in_node);
+    EXPECT_FALSE(second);
+  }
+  EXPECT_EQ(find_in_node(file, nullptr), Others::none);
+}
+
+TEST(Claim, FindsOtherDescriptors) {
+  const record::PrivateFolder folder;
+  const std::string name = folder.path + "/file";
+  const int first = ::open(name.c_str(), O_CREAT | O_RDONLY, 0600);
+  FileIdentity file;
+  ASSERT_TRUE(find_identity(first, file));
+  EXPECT_EQ(find_in_process(first, file, true), Others::none);
+  const int second = ::open(name.c_str(), O_RDONLY);
+  EXPECT_EQ(find_in_process(first, file, false), Others::none);
+  EXPECT_EQ(find_in_process(first, file, true), Others::in_process);
+  const int third = ::open(name.c_str(), O_WRONLY);
+  EXPECT_EQ(find_in_process(first, file, false), Others::in_process);
+  for (const int one : {first, second, third}) ::close(one);
+}
+
+}  // namespace
+}  // namespace headrace::posix
