@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -124,7 +125,13 @@ def _of_this_gfortran(modules: Path) -> Path | None:
 def _session_directory() -> dict[str, str]:
     """Jobs that run side by side remove each other's below /tmp while they make it (4.1)."""
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
-    return {"OMPI_MCA_orte_tmpdir_base": f"/tmp/ompi-{worker}"} if worker else {}
+    if not worker:
+        return {}
+    directory = Path(f"/tmp/ompi-{worker}")
+    directory.mkdir(exist_ok=True)
+    with contextlib.suppress(PermissionError):  # then it is another user's, who has done it
+        directory.chmod(0o1777)  # some jobs are another user's
+    return {"OMPI_MCA_orte_tmpdir_base": str(directory)}
 
 
 def _debian(family: str, suffix: str, launcher: str) -> Host:
