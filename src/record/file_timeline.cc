@@ -1,5 +1,6 @@
 #include "record/file_timeline.h"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -25,7 +26,8 @@ const AccessItem& item_of(const AccessCounts& counts) {
 }  // namespace
 
 std::int32_t system_thread() noexcept {
-  if (own_number == 0) own_number = ::gettid();
+  // gettid() needs glibc 2.30.
+  if (own_number == 0) own_number = static_cast<std::int32_t>(::syscall(SYS_gettid));
   return own_number;
 }
 
