@@ -121,7 +121,7 @@ bool waits(pid_t id) {
 /// Whether no other thread runs now: one that does might be within the instructions that change.
 /// Those that wait in the kernel are not.
 bool others_wait() {
-  constexpr int kTries = 20;
+  constexpr int kTries = 500;  // on a busy machine a thread waits long for a core
   constexpr std::chrono::milliseconds kPause{1};
   const auto self = static_cast<pid_t>(::syscall(SYS_gettid));
   TaskDirectory tasks;

@@ -62,7 +62,7 @@ def differences(found: dict, true: dict) -> dict:
 def test_waits_are_those_of_the_program(host: Host, ranks: int, library: Path) -> None:
     report, result = run_waited(host, ranks, "all")
     waits, awaited = truth(result)
-    assert len(waits) == 14 and report["mpi"]["wait_known_share"] == 1
+    assert len(waits) == 14
     found, true = {}, {}
     for one in report["mpi"]["procedures"]:
         if one["name"] in waits:
@@ -72,6 +72,7 @@ def test_waits_are_those_of_the_program(host: Host, ranks: int, library: Path) -
     assert {one["late_to"] for one in report["mpi"]["awaited"]} == {"collective call"}
     found |= {one["rank"]: one["seconds"] for one in report["mpi"]["awaited"]}
     with measuring():
+        assert report["mpi"]["wait_known_share"] == 1  # unless a rank had no core for long
         assert not differences(found, true | awaited)
 
 
@@ -114,8 +115,8 @@ def test_fortran(name: str, binding: str, library: Path) -> None:
     (record,) = directory.glob("*.hrc")
     mpi = report_of(record)["mpi"]
     (procedure,) = (one for one in mpi["procedures"] if one["name"] == "MPI_Allreduce")
-    assert mpi["wait_known_share"] == 1
     # Rank 0 comes 20 ms late ten times, unless rank 1 is held up itself.
     with measuring():
+        assert mpi["wait_known_share"] == 1
         assert 0.15 < procedure["wait_seconds"]["least"] <= in_calls
         assert mpi["awaited"][0]["rank"] == 0
