@@ -171,7 +171,9 @@ def test_a_driver_that_comes_late(name: str, clusters, library) -> None:
 # The second goes in parts.
 @pytest.mark.parametrize("size", [32768, pytest.param(6_000_004, marks=pytest.mark.deep)])
 @pytest.mark.parametrize("operation", ["bcast", "reduce"])
-@pytest.mark.parametrize("name", ["mpich", "openmpi", "intel"])
+@pytest.mark.parametrize(
+    "name", ["openmpi", *(pytest.param(one, marks=pytest.mark.deep) for one in ("mpich", "intel"))]
+)
 def test_bytes_with_a_root(name: str, operation: str, size: int, clusters, library) -> None:
     """All data once for each node but the root's, by the account of the network cards."""
     host = host_named(name)
