@@ -20,11 +20,8 @@ MASK = r"headrace: \[PE_(\d)\]: cpumask set to (\d+) cpus? on (\w+), cpumask = (
 
 
 @pytest.fixture(scope="module")
-def cluster():
-    if os.geteuid() != 0:
-        absent("emulated nodes need root")
-    with Cluster(2) as nodes:
-        yield nodes
+def cluster(clusters) -> Cluster:
+    return clusters(2)
 
 
 def lines_on_nodes(name: str, cluster: Cluster, library, **settings: str) -> list[str]:

@@ -3,8 +3,6 @@ bytes between nodes are as predicted, by the account of program, record and netw
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 from conftest import absent
@@ -28,11 +26,8 @@ RATIO = 0.02
 
 
 @pytest.fixture(scope="module")
-def cluster():
-    if os.geteuid() != 0:
-        absent("emulated nodes need root")
-    with Cluster(len(SIZES)) as nodes:
-        yield nodes
+def cluster(clusters) -> Cluster:
+    return clusters(len(SIZES))
 
 
 @pytest.mark.parametrize("pattern", ROWS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 import pytest
@@ -12,7 +11,6 @@ from running import Result, compile_c, preload, work_directory
 from test_collectives import ON, PARTS, SOURCES, shown_by
 from test_device_memory import stand_in
 
-from .cluster import Cluster
 from .launching import launch_on_nodes
 
 BETWEEN_NODES = {
@@ -24,23 +22,6 @@ BETWEEN_NODES = {
     **{"scatter": {"leaders"}, "scatterv": {"leaders"}},
     **{"alltoallv": {"throttled"}, "alltoallw": {"throttled"}},
 }
-
-
-@pytest.fixture(scope="module")
-def clusters():
-    """By their number of nodes, made when they are asked for."""
-    if os.geteuid() != 0:
-        absent("emulated nodes need root")
-    made: dict[int, Cluster] = {}
-
-    def cluster_of(nodes: int) -> Cluster:
-        if nodes not in made:
-            made[nodes] = Cluster(nodes).__enter__()
-        return made[nodes]
-
-    yield cluster_of
-    for cluster in made.values():
-        cluster.down()
 
 
 def check_ways_between_nodes(result: Result) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 import pytest
@@ -18,11 +17,8 @@ RENDEZVOUS = re.compile(r"\|\s+(\w+)\.\.inf \| \(\?\) rendezvous")
 
 
 @pytest.fixture(scope="module")
-def cluster():
-    if os.geteuid() != 0:
-        absent("emulated nodes need root")
-    with Cluster(2) as nodes:
-        yield nodes
+def cluster(clusters) -> Cluster:
+    return clusters(2)
 
 
 def eager_limit(text: str) -> str:

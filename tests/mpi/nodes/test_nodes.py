@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from conftest import absent
 from hosts import Host, host_named
@@ -32,11 +30,8 @@ CASES = (
 
 
 @pytest.fixture(scope="module")
-def cluster():
-    if os.geteuid() != 0:
-        absent("emulated nodes need root")
-    with Cluster(2) as nodes:
-        yield nodes
+def cluster(clusters) -> Cluster:
+    return clusters(2)
 
 
 @pytest.mark.parametrize("name", ["mpich", "openmpi", "intel"])
@@ -81,11 +76,8 @@ def test_random_on_two_nodes(name: str, path: str, cluster: Cluster, library) ->
 
 
 @pytest.fixture(scope="module")
-def four_nodes():
-    if os.geteuid() != 0:
-        absent("emulated nodes need root")
-    with Cluster(4) as nodes:
-        yield nodes
+def four_nodes(clusters) -> Cluster:
+    return clusters(4)
 
 
 @pytest.mark.parametrize("name", ["mpich", "openmpi", "intel"])

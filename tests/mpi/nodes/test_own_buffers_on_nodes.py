@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from conftest import absent
 from hosts import host_named
@@ -15,11 +13,8 @@ from .launching import launch_on_nodes
 
 
 @pytest.fixture(scope="module")
-def two_nodes():
-    if os.geteuid() != 0:
-        absent("emulated nodes need root")
-    with Cluster(2) as made:
-        yield made
+def two_nodes(clusters) -> Cluster:
+    return clusters(2)
 
 
 @pytest.mark.parametrize("kind", ["nfs", "ext4"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -23,11 +22,8 @@ SHUFFLED = "5,0,,7 # the first node and a half\n\n6-6,3-1,4\n"
 
 
 @pytest.fixture(scope="module")
-def cluster():
-    if os.geteuid() != 0:
-        absent("emulated nodes need root")
-    with Cluster(4) as nodes:
-        yield nodes
+def cluster(clusters) -> Cluster:
+    return clusters(4)
 
 
 def nodes_of(result: Result) -> list[int]:

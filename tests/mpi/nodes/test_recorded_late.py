@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
-from conftest import absent
 from running import work_directory
 from test_recorder import report_of
 
@@ -20,11 +18,8 @@ INHERITED_BY_OPENMPI = {"PMI_SIZE": "3", "MPI_LOCALNRANKS": "3"}
 
 
 @pytest.fixture(scope="module")
-def nodes():
-    if os.geteuid() != 0:
-        absent("emulated nodes need root")
-    with Cluster(3) as made:
-        yield made
+def nodes(clusters) -> Cluster:
+    return clusters(3)
 
 
 @pytest.mark.parametrize("late", [0, 3, 5])

@@ -3,8 +3,6 @@ for, and neighbours share nodes."""
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from conftest import absent
 from hosts import Host, host_named
@@ -19,11 +17,8 @@ ALL = ["mpich", "mpich-abi", "openmpi", "intel", "debian-openmpi"]
 
 
 @pytest.fixture(scope="module")
-def cluster():
-    if os.geteuid() != 0:
-        absent("emulated nodes need root")
-    with Cluster(4) as nodes:
-        yield nodes
+def cluster(clusters) -> Cluster:
+    return clusters(4)
 
 
 def present(name: str) -> Host:

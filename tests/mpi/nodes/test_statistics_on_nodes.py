@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 
 import pytest
@@ -18,11 +17,8 @@ NUMBER = r"(\d+\.\d+)"
 
 
 @pytest.fixture(scope="module")
-def three_nodes():
-    if os.geteuid() != 0:
-        absent("emulated nodes need root")
-    with Cluster(3) as made:
-        yield made
+def three_nodes(clusters) -> Cluster:
+    return clusters(3)
 
 
 @pytest.mark.parametrize("coherent", ["none", "ext4,xfs,btrfs,overlay,tmpfs"])
