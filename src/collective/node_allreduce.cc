@@ -23,11 +23,7 @@ void plan_each(const Shape& shape, const Call& call, const Limits&, Schedule& sc
 const char* obstacle_of_shared(const Shape& shape, const Call& call, const Limits& limits) {
   if (const char* const several = needs_one_node(shape, call, limits)) return several;
   if (call.bytes <= kMostForOne) return "it is too small to be divided";
-  return needs_room((ranks_of(shape) + 1) * call.bytes, limits);
-}
-
-std::size_t largest(const Shape& shape, const Limits& limits) {
-  return shape.node_count > 1 ? 0 : limits.stage / (ranks_of(shape) + 1);
+  return needs_room(rows_and_sums(shape) * call.bytes, limits);
 }
 
 void plan_shared(const Shape& shape, const Call& call, const Limits&, Schedule& schedule) {
@@ -41,7 +37,7 @@ void plan_shared(const Shape& shape, const Call& call, const Limits&, Schedule& 
 
 const Algorithm node_allreduce_each = {
     "each", Operation::allreduce, &obstacle_of_each, &no_cost, nullptr, &plan_each};
-const Algorithm node_allreduce_shared = {
-    "divided", Operation::allreduce, &obstacle_of_shared, &no_cost, &largest, &plan_shared};
+const Algorithm node_allreduce_shared = {"divided", Operation::allreduce,  &obstacle_of_shared,
+                                         &no_cost,  &largest_rows_on_node, &plan_shared};
 
 }  // namespace headrace::collective

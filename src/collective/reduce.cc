@@ -8,17 +8,9 @@
 namespace headrace::collective {
 namespace {
 
-std::size_t rows_on_node(const Shape& shape) {
-  return static_cast<std::size_t>(shape.node_size) + 1;
-}
-
 const char* obstacle_on_node(const Shape& shape, const Call& call, const Limits& limits) {
   if (const char* const several = needs_one_node(shape, call, limits)) return several;
-  return needs_room(rows_on_node(shape) * call.bytes, limits);
-}
-
-std::size_t largest_on_node(const Shape& shape, const Limits& limits) {
-  return shape.node_count > 1 ? 0 : limits.stage / rows_on_node(shape);
+  return needs_room(rows_and_sums(shape) * call.bytes, limits);
 }
 
 void plan_on_node(const Shape& shape, const Call& call, const Limits&, Schedule& schedule) {
@@ -78,8 +70,8 @@ void plan_between(const Shape& shape, const Call& call, const Limits&, Schedule&
 
 }  // namespace
 
-const Algorithm node_reduce = {"shared", Operation::reduce, &obstacle_on_node,
-                               &no_cost, &largest_on_node,  &plan_on_node};
+const Algorithm node_reduce = {"shared", Operation::reduce,     &obstacle_on_node,
+                               &no_cost, &largest_rows_on_node, &plan_on_node};
 const Algorithm nodes_reduce = {"tree of nodes", Operation::reduce, &obstacle_between,
                                 &cost_of_tree,   &largest_between,  &plan_between};
 

@@ -54,6 +54,10 @@ void give_row(const Shape& shape, const Call& call, Schedule& schedule) {
   meet(schedule);
 }
 
+std::size_t largest_rows_on_node(const Shape& shape, const Limits& limits) {
+  return shape.node_count > 1 ? 0 : limits.stage / rows_and_sums(shape);
+}
+
 std::size_t add_up_rows(const Shape& shape, const Call& call, Schedule& schedule) {
   const std::size_t sums = static_cast<std::size_t>(shape.node_size) * call.bytes;
   const Part mine = part_of(call.bytes, call.element, shape.node_rank, shape.node_size);

@@ -31,6 +31,12 @@ inline constexpr std::size_t kMostForOne = 2048;
 /// What this rank gives comes to the stage, as one of the rows of the node's ranks, and all of the
 /// node know.
 void give_row(const Shape& shape, const Call& call, Schedule& schedule);
+/// How many rows that is, with the sums.
+inline std::size_t rows_and_sums(const Shape& shape) {
+  return static_cast<std::size_t>(shape.node_size) + 1;
+}
+/// Algorithm::largest where a node's rows and sums are all that must have room.
+std::size_t largest_rows_on_node(const Shape& shape, const Limits& limits);
 /// The node's ranks divide the work of adding the rows up, in rank order, and reach phase 2.
 /// Returns where in the stage the sums are: behind the rows.
 std::size_t add_up_rows(const Shape& shape, const Call& call, Schedule& schedule);

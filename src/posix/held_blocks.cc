@@ -79,9 +79,7 @@ void HeldBlocks::start(int descriptor, const FileIdentity& file, ByteCount size,
   size_ = size;
   count_ = std::clamp(count, 1, kMost);
   for (HeldBlock& block : blocks_) {
-    block.end = 0;
-    block.head = 0;
-    block.clean = 0;
+    block.clear();
     block.used = 0;
     block.gains = 0;
   }
@@ -95,9 +93,7 @@ void HeldBlocks::end() noexcept {
   descriptor_ = -1;
   file_ = {};
   for (HeldBlock& block : blocks_) {
-    block.end = 0;
-    block.head = 0;
-    block.clean = 0;
+    block.clear();
     give_buffer_memory(block.memory, size_);
     block.memory = nullptr;
   }
@@ -130,9 +126,7 @@ int HeldBlocks::flush(HeldBlock& block) noexcept {
     block.head = from + done;
     if (error != 0) return error;
   }
-  block.end = 0;
-  block.head = 0;
-  block.clean = 0;
+  block.clear();
   return 0;
 }
 
@@ -188,8 +182,7 @@ HeldBlock* HeldBlocks::room_at(off64_t at, int& error) noexcept {
     last_ = found;
     if (found->end == 0) {
       // A handler that jumped out of the last flush may have left these.
-      found->head = 0;
-      found->clean = 0;
+      found->clear();
       found->gains = 0;
       found->begin = at;
       found->limit = size_ - at % size_;

@@ -44,6 +44,12 @@ struct HeldBlock {
   std::uint64_t used = 0;  ///< when it got bytes last, in times that any block did
   int gains = 0;           ///< how often it got bytes
 
+  /// Nothing is held back. In this order, for a handler that interrupts it.
+  void clear() noexcept {
+    end = 0;
+    head = 0;
+    clean = 0;
+  }
   std::int64_t held() const {
     return std::max<std::int64_t>(end - std::max(head.load(), clean.load()), 0);
   }
