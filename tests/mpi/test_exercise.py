@@ -94,6 +94,22 @@ def memory_available() -> int:
     return int(found[0][1]) * 1024
 
 
+def again(host: Host, ranks: int, cases: list[str]) -> list[str]:
+    """Which of `cases` fail without the layer once more: a race in the library shows up now and
+    then, and there is nothing to compare with. The log of one that fails twice is returned."""
+    if not cases:
+        return []
+    program = compile_c(host, SOURCES, "exercise")
+    directory = work_directory(f"exercise-{host.name}-{ranks}-again")
+    result = launch(host, ranks, [program, "--only", ",".join(cases), directory], layered=False)
+    log = cases_in(result.out)
+    return [
+        log.get(case, f"case {case} did not run\n")
+        for case in cases
+        if " ok\n" not in log.get(case, "")
+    ]
+
+
 def run_exercise(host: Host, ranks: int, layered: bool) -> tuple[Result, dict[str, bytes]]:
     program = compile_c(host, SOURCES, "exercise")
     directory = work_directory(f"exercise-{host.name}-{ranks}-{'layer' if layered else 'plain'}")
@@ -141,12 +157,14 @@ def test_exercise(host: Host, ranks: int, cell, library) -> None:
     faults = FAULTS[host.family]
     unknown = [name for name in failed_cases(plain) if name not in faults]
     assert plain.out.endswith("end\n") or "\nend\n" in plain.out, plain.explain()
-    assert not unknown, plain.explain()
+    unknown = again(host, ranks, unknown)
+    assert not unknown, "".join(unknown)
 
     layered, layered_files = run_exercise(host, ranks, layered=True)
     assert layered.code == 0, layered.explain()
     assert "\nend\n" in layered.out, layered.explain()
-    assert not failed_cases(layered), layered.explain()
+    failed = [cases_in(layered.out)[name] for name in failed_cases(layered)]
+    assert not failed, "".join(failed)
     assert not layered.litter, layered.litter
 
     left_out = set(failed_cases(plain)) | set(faults) | set(SKIPPED[host.family])

@@ -44,18 +44,21 @@ def test_shares_are_what_functions_measured(host: Host, library, source: str) ->
 
 
 def test_paths_run_from_module_to_function(host: Host, library) -> None:
-    report, _ = run(host, "timer", "0.3")
+    report, _ = run(host, "timer", "0.3", **SMALL)
     paths = {path for path, time in branches(report) if time > 0}
-    assert any(path[:3] == ("<module>", "known", "timed") for path in paths), paths
-    ways = {path[-3:] for path in paths}
-    assert ("known", "timed", "straight") in ways
-    assert ("known", "timed", "Solver.method") in ways
-    assert any(path[-1] == "generated" and "known.<locals>.<lambda>" in path for path in paths)
-    assert any(path[-1] == "called_back" and "known.<locals>.<lambda>" in path for path in paths)
     # Of 80 calls the innermost are seen, and no path is longer for that.
     deep = [path for path in paths if path[-1] == "deepest"]
-    assert deep and all(path.count("deepest") <= 32 for path in deep)
-    assert any("in_a_thread" in path and "Thread.run" in path for path in paths)
+    assert all(path.count("deepest") <= 32 for path in deep)
+    # A busy machine may leave a function without a sample.
+    with measuring():
+        assert deep, paths
+        assert any(path[:3] == ("<module>", "known", "timed") for path in paths), paths
+        ways = {path[-3:] for path in paths}
+        assert ("known", "timed", "straight") in ways
+        assert ("known", "timed", "Solver.method") in ways
+        by_lambda = {path[-1] for path in paths if "known.<locals>.<lambda>" in path}
+        assert {"generated", "called_back"} <= by_lambda, by_lambda
+        assert any("in_a_thread" in path and "Thread.run" in path for path in paths)
 
 
 def test_lines_are_those_that_run(host: Host, library) -> None:
