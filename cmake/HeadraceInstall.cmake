@@ -13,10 +13,15 @@ function(headrace_install_command)
 import os
 import sys
 
+if sys.version_info < (3, 11):
+    sys.exit(
+        "headrace: Python %d.%d is too old (the command needs 3.11), put a newer python3 first in PATH"
+        % sys.version_info[:2]
+    )
 here = os.path.dirname(os.path.realpath(__file__))
 sys.path.insert(0, os.path.join(here, "..", "@folder@"))
 
-from headrace.cli import main
+from headrace.entry import main
 
 sys.exit(main())
 ]=])

@@ -4,9 +4,14 @@ import hashlib
 import re
 import shutil
 import signal
+import subprocess
+import sys
+import tomllib
 
 import pytest
 from cli_support import ROOT, compile_c, link, make_mpi
+
+from headrace import entry
 
 HYDRA_VERSION = "HYDRA build details:"
 
@@ -107,6 +112,34 @@ def test_mpi_that_lacks_the_programs_library(headrace, make_launcher):
     app = link(headrace.directory / "app", linked)
     result = headrace("run", "-n", "2", "--mpi", other.parent.parent, app)
     assert_one_line(result, 2, "links libmpi.so.40")
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("click", "run"),
+        ("elftools", "run"),
+        ("jinja2", "profile"),
+        ("numpy", "place"),
+        ("rich", "doctor"),
+    ],
+)
+def test_python_packages_that_are_missing(headrace, name, command):
+    """As after an installer that does not bring them. They are those of the wheel but the MPI."""
+    hidden = headrace.directory / f"{name}.py"
+    hidden.write_text(f"raise ModuleNotFoundError(name={name!r})\n")
+    package = "pyelftools" if name == "elftools" else name
+    path = f"{headrace.directory}:{ROOT / 'python'}"
+    found = subprocess.run(
+        [sys.executable, "-m", "headrace", command, "--help"],
+        env=headrace.environ | {"PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+    )
+    assert_one_line(found, 127, f"the Python package {package} is missing", "-m pip install")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    needed = {re.split("[<>=]", one)[0] for one in project["dependencies"]} - {"mpich"}
+    assert set(entry._PACKAGES.values()) == needed
 
 
 def test_no_library(headrace):
