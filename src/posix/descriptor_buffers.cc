@@ -12,6 +12,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/blocked_signals.h"
 #include "base/kept_errno.h"
 #include "base/no_cancellation.h"
 #include "posix/buffer_choice.h"
@@ -87,7 +88,7 @@ bool fill_slot(BufferSlot& slot, int descriptor, int flags, const BufferWish& wi
   // Files there may be read past the page cache, and what the kernel reads ahead would be read
   // twice.
   if (facts.file_system == FUSE_SUPER_MAGIC) shape.prefetch = 0;
-  slot.notes_write = storage::may_be_shared(facts.file_system);
+  slot.notes_write = storage::may_be_shared(facts.file_system, status.st_dev);
   slot.buffer.start(descriptor, {status.st_dev, status.st_ino}, may_write, shape);
   note_start(shape, slot.text(), slot.is_verbose);
   return true;
@@ -101,7 +102,7 @@ std::atomic<int> count = 0;
 bool start(BufferWishes wishes) noexcept {
   if (tables != nullptr) return true;
   if (!prepare_own_mark()) return false;
-  static_cast<void>(storage::may_be_shared(0));  // which must not read settings in a handler
+  static_cast<void>(storage::may_be_shared(0, 0));  // which must not read settings in a handler
   void* const memory = ::mmap(nullptr, sizeof(Tables), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
@@ -131,6 +132,8 @@ void offer(int descriptor, int directory, const char* name, int flags) noexcept 
   if (has(descriptor)) static_cast<void>(end(descriptor));
   const BufferWish wish = wish_for(directory, name);
   if (wish.shape.size == 0) return;
+  // A handler that jumped out of this for good would leave the slot locked, and half filled.
+  const BlockedSignals blocked;
   BufferSlot* const slot = take_slot();
   {
     const FullName full(directory, name);
