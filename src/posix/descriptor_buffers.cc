@@ -35,7 +35,7 @@ std::optional<std::int64_t> call(int descriptor, bool tells, Do action, Direct d
   if (use.is_on()) {
     result = use.interrupts() ? direct(use.buffer()) : action(use.buffer());
     if (tells && result > 0 && use.slot().notes_write.exchange(false)) {
-      note_written(use.slot().text());
+      note_written(use.slot().name.text());
     }
     errno = kept;
     if (result == -EBADF && use.is_lost()) return std::nullopt;
@@ -77,7 +77,7 @@ bool fill_slot(BufferSlot& slot, int descriptor, int flags, const BufferWish& wi
   const OpenFacts facts = facts_of(descriptor, flags, status, slot.claim);
   slot.is_verbose = wish.is_verbose;
   if (const Obstacle obstacle = obstacle_of(facts)) {
-    note_obstacle(obstacle, slot.text(), slot.is_verbose);
+    note_obstacle(obstacle, slot.name.text(), slot.is_verbose);
     return false;
   }
   slot.untold = 0;
@@ -90,7 +90,7 @@ bool fill_slot(BufferSlot& slot, int descriptor, int flags, const BufferWish& wi
   if (facts.file_system == FUSE_SUPER_MAGIC) shape.prefetch = 0;
   slot.notes_write = storage::may_be_shared(facts.file_system, status.st_dev);
   slot.buffer.start(descriptor, {status.st_dev, status.st_ino}, may_write, shape);
-  note_start(shape, slot.text(), slot.is_verbose);
+  note_start(shape, slot.name.text(), slot.is_verbose);
   return true;
 }
 
@@ -139,7 +139,7 @@ void offer(int descriptor, int directory, const char* name, int flags) noexcept 
     const FullName full(directory, name);
     const std::string_view shown = full.text_or(name);
     if (slot == nullptr) return note_obstacle(kNoSlot, shown, wish.is_verbose);
-    slot->set_name(shown);
+    slot->name.set(shown);
   }
   count.fetch_add(1);
   if (fill_slot(*slot, descriptor, flags, wish)) {

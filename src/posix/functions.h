@@ -81,6 +81,7 @@ namespace headrace::posix {
   X(lseek) X(lseek64) X(fsync) X(fdatasync) X(ftruncate) X(ftruncate64) X(mmap) X(mmap64) \
   X(sendfile) X(sendfile64) X(copy_file_range) X(splice) X(aio_return) X(aio_return64) \
   X(fopen) X(fopen64) X(freopen) X(freopen64) X(fdopen) X(fclose) X(fflush) \
+  X(fseek) X(fseeko) X(fseeko64) X(rewind) X(fsetpos) X(fsetpos64) \
   X(io_uring_queue_init) X(io_uring_queue_init_params) X(io_uring_queue_init_mem)
 
 /// What may start a child that shares this memory: for counts and for buffers.
@@ -88,7 +89,6 @@ namespace headrace::posix {
 
 /// Of streams: for counts alone.
 #define HEADRACE_COUNTED_FUNCTIONS(X) \
-  X(fseek) X(fseeko) X(fseeko64) X(rewind) X(fsetpos) X(fsetpos64) \
   X(fread) X(fread_unlocked) X(__fread_chk) X(fgets) X(fgets_unlocked) X(__fgets_chk) \
   X(getline) X(getdelim) X(__getdelim) \
   X(fwrite) X(fwrite_unlocked) X(fputs) X(fputs_unlocked) X(puts) \
