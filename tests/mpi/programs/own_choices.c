@@ -71,8 +71,8 @@ int main(int count, char** words) {
   if (count > 3) {
     write_line(words[3]);
     FILE* const positioned = write_stream(words[4], 1);
-    if (fseek(positioned, 0, SEEK_SET) != 0 || fgetc(positioned) != 't') return 1;
-    if (fclose(positioned) != 0 || fclose(write_stream(words[6], rank == 0)) != 0) return 1;
+    if (fseek(positioned, 5 * rank, SEEK_SET) != 0 || fgetc(positioned) != 't') exit(1);
+    if (fclose(positioned) != 0 || fclose(write_stream(words[6], rank == 0)) != 0) exit(1);
     left = write_stream(words[5], 1);
   }
   MPI_Finalize();
