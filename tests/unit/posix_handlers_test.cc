@@ -44,7 +44,8 @@ TEST_F(Blocks, AHandlerWritesAllOfThem) {
   EXPECT_EQ(content(), "near" + std::string(2 * kSize - 4, '\0') + "far");
 }
 
-/// Lets a signal's handler interrupt the next write to the kernel, and that write be a short one.
+/// Does what a signal's handler would that interrupts the next write to the kernel, just before it
+/// or behind it. That write may be a short one.
 class Interrupted : public Blocks {
  protected:
   enum class When { before, after };
@@ -61,14 +62,9 @@ class Interrupted : public Blocks {
         return plain_.pwritev64(file, count == 1 ? &part : parts, count, at);
       });
     };
-    struct sigaction action{};
-    action.sa_handler = [](int) { std::exchange(handler_, nullptr)(); };
-    action.sa_flags = SA_NODEFER;
-    ASSERT_EQ(::sigaction(SIGUSR1, &action, nullptr), 0);
   }
   void TearDown() override {
     real = plain_;
-    std::signal(SIGUSR1, SIG_DFL);
     Blocks::TearDown();
   }
   void interrupt_next(When when, std::function<void()> handler, size_t most = kSize) {
@@ -86,9 +82,9 @@ class Interrupted : public Blocks {
   template <class Write>
   static ssize_t interrupt(size_t bytes, Write write) {
     if (!std::exchange(is_next_, false)) return write(bytes);
-    if (when_ == When::before) std::raise(SIGUSR1);
+    if (when_ == When::before) std::exchange(handler_, nullptr)();
     const ssize_t done = write(std::min(bytes, most_));
-    if (when_ == When::after) std::raise(SIGUSR1);
+    if (when_ == When::after) std::exchange(handler_, nullptr)();
     return done;
   }
 
