@@ -222,6 +222,14 @@ void stop(const char* why) noexcept {
   release_all(why);
 }
 
+void leave_frames_for(std::uintptr_t target) noexcept {
+  if (!any() || !is_in_own_memory()) return;
+  const KeptErrno kept;
+  for (BufferSlot& slot : tables->slots) {
+    if (slot.is_taken) slot.buffer.lock.leave_for(target);
+  }
+}
+
 void settle_all() noexcept {
   for_each_slot([](Use& use) { use.settle(); });
 }

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <spawn.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -56,6 +57,7 @@ pid_t _Fork() noexcept;
 pid_t __vfork() noexcept;
 int __clone(int (*)(void*), void*, int, void*, ...) noexcept;
 int execveat(int, const char*, char* const*, char* const*, int) noexcept;
+void __longjmp_chk(__jmp_buf_tag*, int) noexcept;
 ssize_t __getdelim(char**, size_t*, int, FILE*);
 int io_uring_queue_init(unsigned, void*, unsigned);
 int io_uring_queue_init_params(unsigned, void*, void*);
@@ -108,7 +110,8 @@ namespace headrace::posix {
   X(sendmsg) \
   X(_exit) X(_Exit) X(quick_exit) X(abort) X(execve) X(execv) X(execvp) X(execvpe) X(fexecve) X(execveat) \
   X(execl) X(execlp) X(execle) X(_Fork) \
-  X(posix_spawn) X(posix_spawnp) X(system) X(popen)
+  X(posix_spawn) X(posix_spawnp) X(system) X(popen) \
+  X(longjmp) X(_longjmp) X(siglongjmp) X(__longjmp_chk)
 // clang-format on
 
 #define HEADRACE_IO_FUNCTIONS(X)   \
