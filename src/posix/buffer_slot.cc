@@ -1,6 +1,5 @@
 #include "posix/buffer_slot.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "base/plain_message.h"
@@ -28,21 +27,15 @@ void BufferSlot::clear() noexcept {
   is_taken = false;
 }
 
-/// Its end, which tells more than its begin.
-void BufferSlot::set_name(std::string_view given) noexcept {
-  name_size = std::min(given.size(), name.size());
-  std::ranges::copy(given.substr(given.size() - name_size), name.begin());
-}
-
 void BufferSlot::tell_end() const noexcept {
   if (!is_verbose) return;
-  print_plain_message({"buffers of '", text(), "': ", digits(buffer.calls[1]), " writes became ",
-                       digits(buffer.moves(1)), ", ", digits(buffer.calls[0]), " reads became ",
-                       digits(buffer.moves(0))});
+  print_plain_message({"buffers of '", name.text(), "': ", digits(buffer.calls[1]),
+                       " writes became ", digits(buffer.moves(1)), ", ", digits(buffer.calls[0]),
+                       " reads became ", digits(buffer.moves(0))});
 }
 
 void BufferSlot::tell_lost(std::int64_t bytes) const noexcept {
-  print_plain_message({digits(bytes), " bytes of '", text(),
+  print_plain_message({digits(bytes), " bytes of '", name.text(),
                        "' are lost (they were buffered, and the descriptor was closed past the C "
                        "library), leave the file out of HEADRACE_IOBUF"});
 }

@@ -1,12 +1,11 @@
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstdint>
-#include <string_view>
 
 #include "base/held_descriptor.h"
 #include "posix/descriptor_buffer.h"
+#include "posix/name_end.h"
 
 namespace headrace::posix::buffers {
 
@@ -28,13 +27,9 @@ struct BufferSlot {
   /// What a handler wants that has interrupted the lock's holder.
   std::atomic<Later> later = Later::nothing;
   std::int64_t checked = 0;  ///< in ticks, when the descriptor was last seen to be this file
-  std::array<char, 512> name = {};
-  std::size_t name_size = 0;
+  NameEnd name;
 
   void clear() noexcept;
-  void set_name(std::string_view given) noexcept;
-
-  std::string_view text() const { return {name.data(), name_size}; }
 
   // For people.
   void tell_end() const noexcept;

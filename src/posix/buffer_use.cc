@@ -46,7 +46,7 @@ bool release_slot(BufferSlot& slot, const char* why) noexcept {
     static_cast<void>(end_slot(slot));
     return false;
   }
-  note_release(why, slot.text(), slot.is_verbose);
+  note_release(why, slot.name.text(), slot.is_verbose);
   slot.untold = slot.buffer.leave();
   slot.tell_end();
   slot.is_on = false;

@@ -144,7 +144,9 @@ std::int64_t DescriptorBuffer::read_ahead(off64_t at, std::size_t bytes) noexcep
   constexpr off64_t kPart = off64_t{128} << 10;
   const off64_t wanted = ahead_end_ + prefetch_;
   off64_t& asked = asked_end_;
-  for (asked = std::clamp(asked, ahead_end_, wanted); asked < wanted; asked += kPart) {
+  // What lies between these two was asked for just before, or at another place of the file.
+  if (asked < ahead_end_ || asked > wanted) asked = ahead_end_;
+  for (; asked < wanted; asked += kPart) {
     ::posix_fadvise64(descriptor(), asked, kPart, POSIX_FADV_WILLNEED);
   }
   return got;

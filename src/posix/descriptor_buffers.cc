@@ -12,6 +12,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/blocked_signals.h"
 #include "base/kept_errno.h"
 #include "base/no_cancellation.h"
 #include "posix/buffer_choice.h"
@@ -34,7 +35,7 @@ std::optional<std::int64_t> call(int descriptor, bool tells, Do action, Direct d
   if (use.is_on()) {
     result = use.interrupts() ? direct(use.buffer()) : action(use.buffer());
     if (tells && result > 0 && use.slot().notes_write.exchange(false)) {
-      note_written(use.slot().text());
+      note_written(use.slot().name.text());
     }
     errno = kept;
     if (result == -EBADF && use.is_lost()) return std::nullopt;
@@ -76,7 +77,7 @@ bool fill_slot(BufferSlot& slot, int descriptor, int flags, const BufferWish& wi
   const OpenFacts facts = facts_of(descriptor, flags, status, slot.claim);
   slot.is_verbose = wish.is_verbose;
   if (const Obstacle obstacle = obstacle_of(facts)) {
-    note_obstacle(obstacle, slot.text(), slot.is_verbose);
+    note_obstacle(obstacle, slot.name.text(), slot.is_verbose);
     return false;
   }
   slot.untold = 0;
@@ -87,9 +88,9 @@ bool fill_slot(BufferSlot& slot, int descriptor, int flags, const BufferWish& wi
   // Files there may be read past the page cache, and what the kernel reads ahead would be read
   // twice.
   if (facts.file_system == FUSE_SUPER_MAGIC) shape.prefetch = 0;
-  slot.notes_write = storage::may_be_shared(facts.file_system);
+  slot.notes_write = storage::may_be_shared(facts.file_system, status.st_dev);
   slot.buffer.start(descriptor, {status.st_dev, status.st_ino}, may_write, shape);
-  note_start(shape, slot.text(), slot.is_verbose);
+  note_start(shape, slot.name.text(), slot.is_verbose);
   return true;
 }
 
@@ -101,7 +102,7 @@ std::atomic<int> count = 0;
 bool start(BufferWishes wishes) noexcept {
   if (tables != nullptr) return true;
   if (!prepare_own_mark()) return false;
-  static_cast<void>(storage::may_be_shared(0));  // which must not read settings in a handler
+  static_cast<void>(storage::may_be_shared(0, 0));  // which must not read settings in a handler
   void* const memory = ::mmap(nullptr, sizeof(Tables), PROT_READ | PROT_WRITE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
@@ -131,12 +132,14 @@ void offer(int descriptor, int directory, const char* name, int flags) noexcept 
   if (has(descriptor)) static_cast<void>(end(descriptor));
   const BufferWish wish = wish_for(directory, name);
   if (wish.shape.size == 0) return;
+  // A handler that jumped out of this for good would leave the slot locked, and half filled.
+  const BlockedSignals blocked;
   BufferSlot* const slot = take_slot();
   {
     const FullName full(directory, name);
     const std::string_view shown = full.text_or(name);
     if (slot == nullptr) return note_obstacle(kNoSlot, shown, wish.is_verbose);
-    slot->set_name(shown);
+    slot->name.set(shown);
   }
   count.fetch_add(1);
   if (fill_slot(*slot, descriptor, flags, wish)) {
@@ -217,6 +220,14 @@ void stop(const char* why) noexcept {
   if (!is_in_own_process()) return;
   tables->wishes = nullptr;
   release_all(why);
+}
+
+void leave_frames_for(std::uintptr_t target) noexcept {
+  if (!any() || !is_in_own_memory()) return;
+  const KeptErrno kept;
+  for (BufferSlot& slot : tables->slots) {
+    if (slot.is_taken) slot.buffer.lock.leave_for(target);
+  }
 }
 
 void settle_all() noexcept {

@@ -71,6 +71,10 @@ void end_range(unsigned first, unsigned last) noexcept;
 /// Releases all, and no file gets any from now on.
 void stop(const char* why) noexcept;
 void settle_all() noexcept;
+
+/// The program jumps (longjmp) to where the stack ends at `target`, maybe out of a handler that has
+/// interrupted one of these functions: other threads may use the buffer that it was at.
+void leave_frames_for(std::uintptr_t target) noexcept;
 void release_all(const char* why) noexcept;
 /// Before another program runs beside this one: settles all, and releases what it may inherit.
 void settle_for_child() noexcept;

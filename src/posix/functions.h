@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <spawn.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
@@ -56,6 +57,7 @@ pid_t _Fork() noexcept;
 pid_t __vfork() noexcept;
 int __clone(int (*)(void*), void*, int, void*, ...) noexcept;
 int execveat(int, const char*, char* const*, char* const*, int) noexcept;
+void __longjmp_chk(__jmp_buf_tag*, int) noexcept;
 ssize_t __getdelim(char**, size_t*, int, FILE*);
 int io_uring_queue_init(unsigned, void*, unsigned);
 int io_uring_queue_init_params(unsigned, void*, void*);
@@ -81,6 +83,7 @@ namespace headrace::posix {
   X(lseek) X(lseek64) X(fsync) X(fdatasync) X(ftruncate) X(ftruncate64) X(mmap) X(mmap64) \
   X(sendfile) X(sendfile64) X(copy_file_range) X(splice) X(aio_return) X(aio_return64) \
   X(fopen) X(fopen64) X(freopen) X(freopen64) X(fdopen) X(fclose) X(fflush) \
+  X(fseek) X(fseeko) X(fseeko64) X(rewind) X(fsetpos) X(fsetpos64) \
   X(io_uring_queue_init) X(io_uring_queue_init_params) X(io_uring_queue_init_mem)
 
 /// What may start a child that shares this memory: for counts and for buffers.
@@ -88,7 +91,6 @@ namespace headrace::posix {
 
 /// Of streams: for counts alone.
 #define HEADRACE_COUNTED_FUNCTIONS(X) \
-  X(fseek) X(fseeko) X(fseeko64) X(rewind) X(fsetpos) X(fsetpos64) \
   X(fread) X(fread_unlocked) X(__fread_chk) X(fgets) X(fgets_unlocked) X(__fgets_chk) \
   X(getline) X(getdelim) X(__getdelim) \
   X(fwrite) X(fwrite_unlocked) X(fputs) X(fputs_unlocked) X(puts) \
@@ -108,7 +110,8 @@ namespace headrace::posix {
   X(sendmsg) \
   X(_exit) X(_Exit) X(quick_exit) X(abort) X(execve) X(execv) X(execvp) X(execvpe) X(fexecve) X(execveat) \
   X(execl) X(execlp) X(execle) X(_Fork) \
-  X(posix_spawn) X(posix_spawnp) X(system) X(popen)
+  X(posix_spawn) X(posix_spawnp) X(system) X(popen) \
+  X(longjmp) X(_longjmp) X(siglongjmp) X(__longjmp_chk)
 // clang-format on
 
 #define HEADRACE_IO_FUNCTIONS(X)   \

@@ -27,6 +27,17 @@ class HandlerLock {
   }
   void give_back() noexcept { holder_.store(0); }
 
+  /// A handler of this thread jumps (siglongjmp) to where the stack ends at `target`. Gives the
+  /// lock back if that leaves the holder's frame for good, so that other threads need not wait.
+  void leave_for(std::uintptr_t target) noexcept {
+    if (holder_.load() != static_cast<std::uintptr_t>(::pthread_self()) || target <= frame_) return;
+    stack_t stack{};
+    if (::sigaltstack(nullptr, &stack) != 0) return;
+    const auto own = reinterpret_cast<std::uintptr_t>(stack.ss_sp);
+    const bool stays = (stack.ss_flags & SS_ONSTACK) != 0 && target - own <= stack.ss_size;
+    if (!stays) give_back();
+  }
+
  private:
   static constexpr unsigned kSpins = 200;
 

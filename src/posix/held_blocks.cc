@@ -115,16 +115,37 @@ bool HeldBlocks::has_memory(HeldBlock& block) noexcept {
   return block.memory != nullptr;
 }
 
+/// Writes what is held back of a block. An errno, or 0. A handler that interrupts it may write the
+/// same, and then others over it in the file: what it has interrupted must not be written after
+/// these. So the kernel is told in memory how much to write, which the handler sets to nothing.
+int HeldBlocks::write_out(const HeldBlock& block) const noexcept {
+  const NoCancellation uncancelled;  // the caller has a lock
+  int error = 0;
+  for (int tries = 0; error == 0 && block.held() > 0;) {
+    std::int64_t from = block.written;
+    next_ = {block.memory + from, static_cast<std::size_t>(block.end - from)};
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (block.written != from) continue;
+    const ssize_t moved = real.pwritev64(descriptor_, &next_, 1, block.begin + from);
+    if (moved > 0) {
+      block.written.compare_exchange_strong(from, from + moved);
+    } else if (block.written != from || next_.iov_len == 0) {
+      continue;
+    } else if (moved == 0) {
+      error = EIO;
+    } else if (errno != EINTR || ++tries == kMostTries) {
+      error = errno;
+    }
+  }
+  next_.iov_len = 0;
+  return error;
+}
+
 int HeldBlocks::flush(HeldBlock& block) noexcept {
   if (block.held() > 0) {
     if (!is_intact()) return EBADF;
-    const std::int64_t from = std::max<std::int64_t>(block.head, block.clean);
-    std::int64_t done = 0;
-    const int error =
-        write_range(descriptor_, block.memory + from, block.end - from, block.begin + from, done);
     writes += 1;
-    block.head = from + done;
-    if (error != 0) return error;
+    if (const int error = write_out(block); error != 0) return error;
   }
   block.clear();
   return 0;
@@ -197,15 +218,10 @@ int HeldBlocks::write_past() const noexcept {
   int failed = 0;
   bool is_looked_at = false;
   for (const HeldBlock& block : in_use()) {
-    const std::int64_t from = std::max<std::int64_t>(block.head, block.clean);
-    const std::int64_t bytes = block.end - from;
-    if (bytes <= 0) continue;
+    if (block.held() == 0) continue;
     if (!is_looked_at && !is_intact()) return EBADF;
     is_looked_at = true;
-    std::int64_t done = 0;
-    const int error =
-        write_range(descriptor_, block.memory + from, bytes, block.begin + from, done);
-    if (error == 0) block.clean = from + bytes;
+    const int error = write_out(block);
     if (failed == 0) failed = error;
   }
   return failed;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <array>
@@ -31,15 +32,14 @@ int write_range(int descriptor, const std::byte* data, std::int64_t bytes, off64
 std::byte* take_buffer_memory(std::int64_t bytes) noexcept;
 void give_buffer_memory(std::byte* memory, std::int64_t bytes) noexcept;
 
-/// Bytes that are held back from one aligned block of a file: those of the memory from `head` to
+/// Bytes that are held back from one aligned block of a file: those of the memory from `written` to
 /// `end`, of which the first of the memory belongs at `begin`. None is kept at `limit` or behind.
-/// Up to `clean` a handler has written them, and may have written others over them in the file.
+/// Those before `written` are in the file, where a handler may have written others over them.
 struct HeldBlock {
   std::byte* memory = nullptr;
   std::atomic<off64_t> begin = 0;
-  std::atomic<std::int64_t> head = 0;
+  mutable std::atomic<std::int64_t> written = 0;
   std::atomic<std::int64_t> end = 0;
-  mutable std::atomic<std::int64_t> clean = 0;
   std::int64_t limit = 0;
   std::uint64_t used = 0;  ///< when it got bytes last, in times that any block did
   int gains = 0;           ///< how often it got bytes
@@ -47,18 +47,15 @@ struct HeldBlock {
   /// Nothing is held back. In this order, for a handler that interrupts it.
   void clear() noexcept {
     end = 0;
-    head = 0;
-    clean = 0;
+    written = 0;
   }
-  std::int64_t held() const {
-    return std::max<std::int64_t>(end - std::max(head.load(), clean.load()), 0);
-  }
+  std::int64_t held() const { return std::max<std::int64_t>(end - written, 0); }
   bool takes(off64_t at) const { return end > 0 && end < limit && at == begin + end; }
 };
 
 /// What a descriptor's buffer holds back: blocks that never overlap. A handler may interrupt any of
-/// these functions and call write_past(): what is held back lies between `head` and `end` of each
-/// block at any moment.
+/// these functions and call write_past(): what is held back lies between `written` and `end` of
+/// each block at any moment.
 class HeldBlocks {
  public:
   static constexpr int kMost = 16;
@@ -99,6 +96,7 @@ class HeldBlocks {
   }
   bool has_memory(HeldBlock& block) noexcept;
   int flush(HeldBlock& block) noexcept;
+  int write_out(const HeldBlock& block) const noexcept;
   HeldBlock* emptied(HeldBlock* block, int& error) noexcept;
   HeldBlock* choose(off64_t at, int& error) noexcept;
 
@@ -107,6 +105,7 @@ class HeldBlocks {
   std::int64_t size_ = 0;
   int count_ = 1;
   HeldBlock* last_ = &blocks_[0];  ///< that got bytes last
+  mutable iovec next_{};           ///< what write_out() asks of the kernel
   std::uint64_t uses_ = 0;
   int poor_ = 0;    ///< blocks in a row that had to give way with the bytes of a few writes
   int passed_ = 0;  ///< writes, since there were too many of these

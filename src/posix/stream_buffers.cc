@@ -7,6 +7,7 @@
 
 #include <array>
 #include <atomic>
+#include <string_view>
 
 #include "base/kept_errno.h"
 #include "base/no_cancellation.h"
@@ -17,6 +18,8 @@
 #include "posix/descriptors.h"
 #include "posix/file_name.h"
 #include "posix/functions.h"
+#include "posix/name_end.h"
+#include "storage/file_layout.h"
 
 namespace headrace::posix::streams {
 namespace {
@@ -24,21 +27,30 @@ namespace {
 struct Entry {
   std::atomic<std::FILE*> stream = nullptr;
   Memory memory;
-  bool is_ready = false;  ///< `memory` is its
+  NameEnd name;                           ///< of its file
+  std::atomic<bool> notes_write = false;  ///< the first one, since other nodes may reach the file
+  std::atomic<bool> is_ready = false;     ///< these are its
 };
 
 /// As many as descriptors with buffers.
 std::array<Entry, buffers::kBufferSlots> entries;
 
-Obstacle obstacle_for(int descriptor) {
+/// A stream's file.
+struct StreamFacts {
+  Obstacle obstacle;
+  bool may_be_shared = false;  ///< other nodes may reach it
+};
+
+StreamFacts facts_of(int descriptor) {
   struct stat status{};
   struct statfs about{};
   if (::fstat(descriptor, &status) != 0 || ::fstatfs(descriptor, &about) != 0) {
-    return {"it is no file", "", true};
+    return {{"it is no file", "", true}};
   }
   const int flags = ::fcntl(descriptor, F_GETFL);
-  return obstacle_of({flags & ~(O_SYNC | O_DIRECT), status.st_mode, static_cast<long>(about.f_type),
-                      Others::none});
+  const auto magic = static_cast<long>(about.f_type);
+  return {obstacle_of({flags & ~(O_SYNC | O_DIRECT), status.st_mode, magic, Others::none}),
+          storage::may_be_shared(magic, status.st_dev)};
 }
 
 /// Null if none is left.
@@ -51,10 +63,12 @@ Entry* take_entry(std::FILE* stream) {
 }
 
 /// What was in the way, if anything.
-Obstacle give_buffer(std::FILE* stream, ByteCount size) {
+Obstacle give_buffer(std::FILE* stream, ByteCount size, std::string_view name, bool notes_write) {
   Entry* const entry = take_entry(stream);
   if (entry == nullptr) return buffers::kNoSlot;
   entry->memory = {take_buffer_memory(size), size};
+  entry->name.set(name);
+  entry->notes_write = notes_write;
   entry->is_ready = true;
   if (entry->memory.begin != nullptr &&
       std::setvbuf(stream, reinterpret_cast<char*>(entry->memory.begin), _IOFBF,
@@ -95,8 +109,9 @@ void offer(std::FILE* stream, const char* name) noexcept {
   if (wish.shape.size == 0) return;
   const FullName full(AT_FDCWD, name);
   const std::string_view shown = full.text_or(name);
-  Obstacle obstacle = obstacle_for(::fileno_unlocked(stream));
-  if (!obstacle) obstacle = give_buffer(stream, wish.shape.size);
+  const StreamFacts facts = facts_of(::fileno_unlocked(stream));
+  Obstacle obstacle = facts.obstacle;
+  if (!obstacle) obstacle = give_buffer(stream, wish.shape.size, shown, facts.may_be_shared);
   if (obstacle) return buffers::note_obstacle(obstacle, shown, wish.is_verbose);
   remember_place(stream);
   buffers::note_start({wish.shape.size}, shown, wish.is_verbose);
@@ -109,7 +124,20 @@ void offer_again(std::FILE* stream) noexcept {
   if (name.text().starts_with('/')) offer(stream, name.text().data());
 }
 
+void note_written(std::FILE* stream) noexcept {
+  constexpr int kWrites = 0x800;  // _IO_CURRENTLY_PUTTING of glibc: since it was last positioned
+  const KeptErrno kept;
+  for (Entry& one : entries) {
+    const std::FILE* const there = one.stream.load(std::memory_order_relaxed);
+    if (there == nullptr || (stream != nullptr && there != stream) || !one.is_ready) continue;
+    const int flags = __atomic_load_n(&there->_flags, __ATOMIC_RELAXED);
+    if ((flags & kWrites) == 0 || !one.notes_write.exchange(false)) continue;
+    buffers::note_written(one.name.text());
+  }
+}
+
 Memory forget(std::FILE* stream) noexcept {
+  note_written(stream);
   for (Entry& one : entries) {
     if (one.stream.load(std::memory_order_relaxed) != stream) continue;
     const Memory memory = one.memory;
@@ -126,6 +154,7 @@ void give_back(const Memory& memory) noexcept {
 }
 
 void remember_place(std::FILE* stream) noexcept {
+  note_written(stream);
   const KeptErrno kept;
   for (const Entry& one : entries) {
     if (one.stream.load(std::memory_order_relaxed) != stream || !one.is_ready) continue;

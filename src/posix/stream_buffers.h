@@ -23,6 +23,10 @@ void offer_again(std::FILE* stream) noexcept;
 Memory forget(std::FILE* stream) noexcept;
 void give_back(const Memory& memory) noexcept;
 
+/// The stream is about to be positioned, flushed or closed, or the job ends (null: each stream): a
+/// file that it has written to is written down, if other nodes may reach it.
+void note_written(std::FILE* stream) noexcept;
+
 /// After a flush, which lets the C library forget where the stream is: save_all() needs that.
 void remember_place(std::FILE* stream) noexcept;
 

@@ -100,6 +100,7 @@ FILE* open_again(const char* name, const char* mode, FILE* stream, Next next) {
 
 template <class Next>
 int seek_stream(FILE* stream, Next next) {
+  if (buffers::are_wanted() && stream != nullptr) streams::note_written(stream);
   const Call call;
   if (call.is_counted()) settle_stream(stream);
   const int result = next();

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "base/pause.h"
+#include "record/adding.h"
 #include "record/image_file.h"
 
 namespace headrace::record {
@@ -14,7 +15,7 @@ constexpr std::size_t kPlaces = 4096;  // a power of two, well above the number 
 constexpr std::uint32_t kItems = 16;   // of an extent
 constexpr std::string_view kOthers = "(other files)";
 constexpr std::string_view kGroupEnd = "/*";
-/// How often a thread looks whether another one has finished adding.
+/// How often it looks whether another thread has finished taking memory of the image.
 constexpr int kTries = 1000;
 /// After so many the image is full, and no longer just in use by another thread.
 constexpr int kMostRefusals = 8;
@@ -134,10 +135,8 @@ AccessTable::Found AccessTable::find_or_append(AccessLayer layer, Name name,
     return {item, {place.name.load(), item->name_size}};
   }
   if (count_ >= most || name.size() > kMostName) return {};
-  for (int tries = 0; is_adding_.test_and_set(std::memory_order_acquire); ++tries) {
-    if (tries == kTries) return {};
-    pause_spinning();
-  }
+  const Adding adding(is_adding_);
+  if (!adding) return {};
   Found found = append(layer, name, most);
   for (int tries = 0; found.item == nullptr && count_ < most && tries < kTries; ++tries) {
     if (refusals_ >= kMostRefusals) break;
@@ -145,7 +144,6 @@ AccessTable::Found AccessTable::find_or_append(AccessLayer layer, Name name,
     found = append(layer, name, most);
   }
   if (found.item == nullptr) ++refusals_;
-  is_adding_.clear(std::memory_order_release);
   return found;
 }
 

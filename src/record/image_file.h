@@ -43,7 +43,8 @@ class ImageFile {
                      std::uint32_t capacity);
 
   /// The same, but null as well if another thread is taking something, or the interrupted code of
-  /// this one: it waits for nobody and takes no memory, so signal handlers may call it.
+  /// this one: it waits for nobody and takes no memory, so signal handlers may call it. Signals
+  /// must be blocked (Adding), so that none lets the program jump out of it.
   ExtentHeader* try_take(ExtentKind kind, std::uint32_t item_size, std::uint32_t capacity);
 
   /// Adds a note and returns its number, kNone if there is no room. One that is there already, with

@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "base/pause.h"
+#include "record/adding.h"
 #include "record/clock.h"
 #include "record/decision.h"
 #include "record/image_file.h"
@@ -12,8 +12,6 @@ namespace headrace::record {
 namespace {
 
 constexpr std::uint32_t kItems = 16;  // of an extent
-/// How often a thread looks whether another one has finished adding.
-constexpr int kTries = 1000;
 /// Texts may fill this part of the image; the rest is for calls.
 constexpr std::uint64_t kPartOfImage = 16;
 
@@ -73,13 +71,8 @@ PlainDecisionItem* PlainDecisions::find_or_add(const PlainDecision& decision,
                                                std::size_t most) noexcept {
   if (PlainDecisionItem* const found = find(decision); found != nullptr) return found;
   if (count_ >= most) return nullptr;
-  for (int tries = 0; is_adding_.test_and_set(std::memory_order_acquire); ++tries) {
-    if (tries == kTries) return nullptr;
-    pause_spinning();
-  }
-  PlainDecisionItem* const item = add(decision, most);
-  is_adding_.clear(std::memory_order_release);
-  return item;
+  const Adding adding(is_adding_);
+  return adding ? add(decision, most) : nullptr;
 }
 
 bool PlainDecisions::count(const PlainDecision& decision, std::string_view group) noexcept {

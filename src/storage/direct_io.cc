@@ -14,7 +14,9 @@ namespace headrace::storage {
 namespace {
 
 /// Errors of a file system that takes no such requests, or not this one: larger blocks, a page that
-/// others use. Then the request goes through the page cache, which tells any other error.
+/// others use. Then the request goes through the page cache, which tells any other error. So it
+/// does at EFAULT: devices cannot reach some memory that the kernel can copy, and where the memory
+/// ends, all before that is moved.
 bool is_refusal(int error) {
   return error == EINVAL || error == EOPNOTSUPP || error == ENOTBLK || error == EBUSY;
 }
@@ -45,7 +47,7 @@ Transferred DirectIo::move_pages(Direction direction, FileOffset offset, std::by
     if (moved < 0) {
       if (is_refusal(errno)) {
         is_refused_.store(true, std::memory_order_relaxed);
-      } else {
+      } else if (errno != EFAULT) {
         done.system_error = errno;
       }
       return done;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -23,6 +24,7 @@
 #include "storage/gluster.h"
 #include "storage/kinds.h"
 #include "storage/lustre.h"
+#include "storage/mapped_text.h"
 #include "storage/mounts.h"
 
 namespace headrace::storage {
@@ -296,11 +298,26 @@ bool is_local(int kind) {
 }
 
 /// What is written to an overlay stays on the node.
-bool may_be_shared(long magic) noexcept {
-  int kind = find_kind(static_cast<std::uint64_t>(magic) & 0xffffffff, "");
-  const GivenFacts* const given = given_facts().find(kind_at(kind).name, "");
-  if (given != nullptr) kind = given->kind.value_or(kind);
+bool may_be_shared(long magic, std::uint64_t device, std::span<char> mountinfo,
+                   const ReadFacts& given) noexcept {
+  const std::string_view text(mountinfo.data(), mountinfo.size());
+  const auto mount = find_mount_line(text, gnu_dev_major(device), gnu_dev_minor(device));
+  int kind = find_kind(static_cast<std::uint64_t>(magic) & 0xffffffff, mount ? mount->type : "");
+  std::string_view point;
+  if (mount) {
+    const auto begin = static_cast<std::size_t>(mount->point.data() - text.data());
+    point = unescape(mountinfo.subspan(begin, mount->point.size()));
+  }
+  const GivenFacts* const said = given.find(kind_at(kind).name, point);
+  if (said != nullptr) kind = said->kind.value_or(kind);
   return !kind_at(kind).is_local && kind_at(kind).name != "overlay";
+}
+
+bool may_be_shared(long magic, std::uint64_t device) noexcept {
+  const ReadFacts& given = given_facts();
+  if (given.facts.empty()) return may_be_shared(magic, device, {}, given);
+  MappedText mounts(kMountInfo);
+  return may_be_shared(magic, device, mounts.bytes(), given);
 }
 
 bool has_lasting_numbers(int kind) {

@@ -9,6 +9,8 @@
 
 namespace headrace::storage {
 
+struct ReadFacts;
+
 /// Hints for the striping of a new file; 0 (the device: -1) for no hint.
 struct StripingHints {
   Stripes stripes = {};
@@ -71,9 +73,14 @@ bool has_one_writer(int kind);
 /// Whether the file system is local to the node, without a server.
 bool is_local(int kind);
 
-/// Whether files on a file system may be the same on other nodes, by its number in statfs(2) alone.
-/// After its first call any signal handler may call it.
-bool may_be_shared(long magic) noexcept;
+/// Whether files on a file system may be the same on other nodes, by its number in statfs(2), its
+/// device number in stat(2), and what was said of it. After its first call any signal handler may
+/// call it.
+bool may_be_shared(long magic, std::uint64_t device) noexcept;
+/// The same by its mount in a text in the format of /proc/self/mountinfo, in which escapes are
+/// replaced, and by what was said.
+bool may_be_shared(long magic, std::uint64_t device, std::span<char> mountinfo,
+                   const ReadFacts& given) noexcept;
 
 /// Whether a file has the same inode number on all nodes.
 bool has_lasting_numbers(int kind);

@@ -2,10 +2,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace headrace::storage {
+
+/// The mounts that this process sees.
+inline constexpr const char* kMountInfo = "/proc/self/mountinfo";
 
 /// What we need of a line of /proc/self/mountinfo.
 struct Mount {
@@ -19,8 +23,22 @@ struct Mount {
   std::optional<std::int64_t> number(std::string_view name) const;
 };
 
+/// What find_mount_line() finds, as it stands there.
+struct MountLine {
+  std::string_view point;  ///< with escapes, see unescape()
+  std::string_view type;
+  std::string_view options;
+};
+
 /// The mount with device number major:minor in a text in the format of /proc/self/mountinfo
-/// (proc(5)).
+/// (proc(5)). Takes no memory.
+std::optional<MountLine> find_mount_line(std::string_view mountinfo, unsigned major,
+                                         unsigned minor) noexcept;
+
+/// Replaces escapes such as "\040" for blanks and backslashes, in place.
+std::string_view unescape(std::span<char> text) noexcept;
+
+/// The same mount, in texts of its own.
 std::optional<Mount> find_mount(std::string_view mountinfo, unsigned major, unsigned minor);
 
 /// The mount of a device number from stat(2).

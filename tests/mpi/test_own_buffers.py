@@ -109,6 +109,13 @@ def test_a_handler_may_write_at_any_moment(host: Host, library: Path) -> None:
     assert own == [1 + i % 250 for i in range(400_000)]
 
 
+def test_a_handler_may_jump_out_at_any_moment(host: Host, library: Path) -> None:
+    """Other threads go on."""
+    result, _ = run(host, "jumps", "*:size=4096", records=300)
+    assert result.code == 0, result.explain()
+    assert number("jumps", result) > 0 and number("told", result) == 0, result.explain()
+
+
 @pytest.mark.parametrize("buffers", [None, "*", "*:size=4k"])
 def test_a_limit_of_the_file_is_told(host: Host, library: Path, buffers: str | None) -> None:
     result, place = run(host, "limit", buffers)

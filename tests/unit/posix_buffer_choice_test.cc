@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <cstdint>
 #include <string>
 #include <thread>
 #include <utility>
@@ -39,6 +41,28 @@ TEST(Lock, TellsWhoHasItAlready) {
   bool other = false;
   std::thread thread([&] { other = lock.take(); });
   lock.give_back();
+  thread.join();
+  EXPECT_TRUE(other);
+}
+
+[[gnu::noinline]] std::uintptr_t deeper() {
+  std::array<volatile char, 8192> frame{};
+  return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - frame.size() + frame[0];
+}
+
+/// By a thread that may not come back to it.
+TEST(Lock, IsGivenBackByAJumpOutOfIt) {
+  HandlerLock lock;
+  ASSERT_TRUE(take_deeper(lock));
+  lock.leave_for(deeper());  // a handler's own jump
+  std::thread([&] {
+    lock.leave_for(~std::uintptr_t{0});  // another thread's
+  }).join();
+  std::atomic<bool> other = false;
+  std::thread thread([&] { other = lock.take(); });
+  ::usleep(50'000);
+  EXPECT_FALSE(other);
+  lock.leave_for(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));
   thread.join();
   EXPECT_TRUE(other);
 }

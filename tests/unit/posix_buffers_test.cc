@@ -1,80 +1,24 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
-#include <memory>
 #include <random>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "posix/buffer_choice.h"
 #include "posix/descriptor_buffer.h"
 #include "posix/functions.h"
-#include "posix/handler_lock.h"
-#include "unit/private_folder.h"
+#include "unit/descriptor_buffer_fixture.h"
 
 namespace headrace::posix {
 namespace {
-
-constexpr std::int64_t kSize = 4096;
-
-class Buffer : public ::testing::Test {
- protected:
-  void SetUp() override {
-    functions();
-    name_ = folder_.path + "/file";
-    open(O_CREAT | O_RDWR);
-  }
-  void TearDown() override {
-    buffer_.end();
-    ::close(file_);
-  }
-  void open(int flags) {
-    file_ = ::open(name_.c_str(), flags, 0600);
-    FileIdentity identity;
-    ASSERT_TRUE(find_identity(file_, identity));
-    buffer_.start(file_, identity, (flags & O_ACCMODE) != O_RDONLY, shape_);
-  }
-  std::int64_t write(const std::string& text, const off64_t* offset = nullptr) {
-    const iovec part{const_cast<char*>(text.data()), text.size()};
-    return buffer_.write(offset, {&part, 1});
-  }
-  std::string read(std::size_t bytes, const off64_t* offset = nullptr) {
-    std::string into(bytes, '?');
-    const std::int64_t done =
-        buffer_.read(offset, reinterpret_cast<std::byte*>(into.data()), bytes);
-    return done < 0 ? "failed" : into.substr(0, static_cast<std::size_t>(done));
-  }
-  /// As others see it.
-  std::string content() const {
-    std::vector<char> data(40000);
-    const int other = ::open(name_.c_str(), O_RDONLY);
-    const ssize_t bytes = ::read(other, data.data(), data.size());
-    ::close(other);
-    return {data.data(), static_cast<std::size_t>(bytes)};
-  }
-
-  record::PrivateFolder folder_;
-  std::string name_;
-  int file_ = -1;
-  BufferShape shape_{kSize};
-  DescriptorBuffer buffer_;
-};
-
-class Blocks : public Buffer {
- protected:
-  Blocks() { shape_.count = 3; }
-};
 
 TEST_F(Buffer, HoldsBackUntilTheBlockIsFull) {
   EXPECT_EQ(write("first"), 5);
@@ -156,25 +100,6 @@ TEST_F(Buffer, LeavesOtherFilesAlone) {
   EXPECT_EQ(buffer_.leave(), EBADF);
   EXPECT_EQ(::lseek(other, 0, SEEK_END), 0);
   ::close(other);
-}
-
-TEST_F(Buffer, AHandlerWritesBehindWhatItInterrupts) {
-  EXPECT_EQ(write("held"), 4);
-  const iovec part{const_cast<char*>("handler"), 7};
-  EXPECT_EQ(buffer_.write_past(nullptr, {&part, 1}), 7);
-  EXPECT_EQ(content(), "heldhandler");
-  EXPECT_EQ(write("on"), 2);
-  EXPECT_EQ(buffer_.flush(), 0);
-  EXPECT_EQ(content(), "heldhandleron");
-}
-
-TEST_F(Buffer, AHandlersBytesStayOverOlderOnes) {
-  EXPECT_EQ(write("0123456789"), 10);
-  EXPECT_EQ(buffer_.seek(2, SEEK_SET), 2);
-  const iovec part{const_cast<char*>("ab"), 2};
-  EXPECT_EQ(buffer_.write_past(nullptr, {&part, 1}), 2);
-  EXPECT_EQ(buffer_.flush(), 0);
-  EXPECT_EQ(content(), "01ab456789");
 }
 
 TEST_F(Blocks, HoldBackSeveralPlaces) {
@@ -287,14 +212,6 @@ TEST_F(Blocks, KeepWhatCannotBeWritten) {
   EXPECT_EQ(content(), "near" + std::string(kSize - 4, '\0') + "far away");
 }
 
-TEST_F(Blocks, AHandlerWritesAllOfThem) {
-  const off64_t far = 2 * kSize;
-  EXPECT_EQ(write("near"), 4);
-  EXPECT_EQ(write("far", &far), 3);
-  EXPECT_EQ(buffer_.write_held(), 0);
-  EXPECT_EQ(content(), "near" + std::string(2 * kSize - 4, '\0') + "far");
-}
-
 /// Of a file on a disk.
 std::size_t pages_in_cache(int file, off64_t from, std::size_t bytes) {
   void* const view = ::mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file, from);
@@ -304,31 +221,66 @@ std::size_t pages_in_cache(int file, off64_t from, std::size_t bytes) {
   return static_cast<std::size_t>(std::ranges::count_if(pages, [](auto one) { return one & 1; }));
 }
 
-TEST_F(Buffer, LetsTheKernelReadOn) {
-  constexpr std::size_t kBlock = 1 << 20;
-  ASSERT_EQ(::ftruncate(file_, 8 * kBlock), 0);
-  const std::string data(8 * kBlock, 'x');
-  ASSERT_EQ(::pwrite(file_, data.data(), data.size(), 0), static_cast<ssize_t>(data.size()));
-  for (const std::int64_t prefetch : {0, 3}) {
+class ReadOn : public Buffer {
+ protected:
+  static constexpr std::size_t kBlock = 1 << 20;
+
+  /// 16 blocks, none of them in memory.
+  void SetUp() override {
+    Buffer::SetUp();
+    const std::string data(16 * kBlock, 'x');
+    ASSERT_EQ(::pwrite(file_, data.data(), data.size(), 0), std::ssize(data));
+    forget();
+  }
+  void forget() {
     ASSERT_EQ(::fsync(file_), 0);
     ::posix_fadvise(file_, 0, 0, POSIX_FADV_DONTNEED);
-    if (pages_in_cache(file_, 0, 8 * kBlock) != 0) GTEST_SKIP() << "it stays in memory";
+    if (pages_in_cache(file_, 0, 16 * kBlock) != 0) GTEST_SKIP() << "it stays in memory";
+  }
+  void start(std::int64_t prefetch) {
     FileIdentity identity;
     ASSERT_TRUE(find_identity(file_, identity));
     buffer_.end();
     buffer_.start(file_, identity, true, {kBlock, 1, prefetch});
-    const off64_t begin = 0, behind = 10;
+  }
+  /// Of the two calls the second reads the rest of the block.
+  void read_two_of(std::size_t block) {
+    const auto begin = static_cast<off64_t>(block * kBlock), behind = begin + 10;
     EXPECT_EQ(read(10, &begin).size(), 10U);
-    EXPECT_EQ(read(10, &behind).size(), 10U);  // and the block
-    EXPECT_EQ(buffer_.moves(0), 2);
-    std::size_t pages = 0;
-    for (int i = 0; i < 500 && pages < 512; ++i) {
-      pages = pages_in_cache(file_, 2 * kBlock, 2 * kBlock);
-      if (prefetch == 0) break;
+    EXPECT_EQ(read(10, &behind).size(), 10U);
+  }
+  /// Whether the kernel reads these, in a while.
+  bool is_read_on(std::size_t block, std::size_t blocks) {
+    for (int i = 0; i < 500; ++i) {
+      const auto from = static_cast<off64_t>(block * kBlock);
+      if (pages_in_cache(file_, from, blocks * kBlock) == blocks * kBlock / 4096) return true;
       ::usleep(10'000);
     }
-    EXPECT_EQ(pages == 512, prefetch > 0);
+    return false;
   }
+};
+
+TEST_F(ReadOn, AsFarAsIsAskedFor) {
+  start(3);
+  read_two_of(0);
+  EXPECT_EQ(buffer_.moves(0), 2);
+  EXPECT_TRUE(is_read_on(2, 2));
+}
+
+TEST_F(ReadOn, NotUnlessItIsAskedFor) {
+  start(0);
+  read_two_of(0);
+  EXPECT_LT(pages_in_cache(file_, 2 * kBlock, 2 * kBlock), 512U);
+}
+
+TEST_F(ReadOn, AlsoOfWhoHasGoneBack) {
+  start(3);
+  read_two_of(12);
+  EXPECT_TRUE(is_read_on(13, 3));
+  forget();
+  if (IsSkipped()) return;
+  read_two_of(0);
+  EXPECT_TRUE(is_read_on(1, 3));
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -137,6 +138,69 @@ TEST_F(DirectIoTest, TellsErrors) {
       std::numeric_limits<FileOffset>::max() / kPage * kPage - FileOffset{kMost}, {&whole, 1});
   EXPECT_EQ(done.bytes, 0);
   EXPECT_NE(done.system_error, 0);
+}
+
+/// Which ends after 3/4, or has a hole.
+TEST_F(DirectIoTest, IsAsOtherRequestsWithMemoryThatIsNotThere) {
+  const auto plain =
+      std::move(posix_file_system().open(path_, {.read = true, .write = true}).value());
+  constexpr std::size_t kBad = kMost / 4;
+  void* const mapped =
+      ::mmap(nullptr, kMost, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(mapped, MAP_FAILED);
+  auto* const memory = static_cast<std::byte*>(mapped);
+  std::memset(memory, 'x', kMost);
+  for (const std::size_t begin : {std::size_t{0}, kBad, kMost - kBad}) {
+    ASSERT_EQ(::mprotect(memory, kMost, PROT_READ | PROT_WRITE), 0);
+    ASSERT_EQ(::mprotect(memory + begin, kBad, PROT_NONE), 0);
+    for (const FileOffset at : {FileOffset{0}, FileOffset{kPage - 100}}) {
+      const std::size_t shift = at == 0 ? 0 : kPage - 100;
+      const iovec part{memory + shift, kMost - shift};
+      const auto both = [&](auto move) {
+        EXPECT_EQ(::ftruncate(plain_, 0), 0);
+        const Transferred expected = move(*plain);
+        const auto size = plain->size().value();
+        EXPECT_EQ(::ftruncate(plain_, 0), 0);
+        const Transferred done = move(*store_);
+        EXPECT_EQ(done.system_error, EFAULT);
+        EXPECT_EQ(expected.system_error, EFAULT);
+        EXPECT_EQ(done.bytes, expected.bytes) << begin << " " << at;
+        EXPECT_EQ(store_->size().value(), size);
+      };
+      both([&](Store& one) { return one.write(at, {&part, 1}); });
+      both([&](Store& one) {
+        EXPECT_EQ(::ftruncate(plain_, 2 * kMost), 0);
+        return one.read(at, {&part, 1});
+      });
+    }
+  }
+  // Nothing of that turns it off.
+  ASSERT_EQ(::mprotect(memory, kMost, PROT_READ | PROT_WRITE), 0);
+  const iovec whole{memory, kMost};
+  EXPECT_EQ(store_->write(0, {&whole, 1}).bytes, static_cast<ByteCount>(kMost));
+  if (is_possible_) {
+    EXPECT_EQ(cached_pages(kMost), 0U);
+  }
+  ::munmap(mapped, kMost);
+}
+
+/// Such as that of some devices, which none can reach but by the processor. Linux has such memory
+/// of its own.
+TEST_F(DirectIoTest, CopiesWhatDevicesCannotReach) {
+  const auto secret = static_cast<int>(::syscall(SYS_memfd_secret, 0));
+  if (secret < 0 || ::ftruncate(secret, kMost) != 0) GTEST_SKIP() << "there is no secret memory";
+  void* const mapped = ::mmap(nullptr, kMost, PROT_READ | PROT_WRITE, MAP_SHARED, secret, 0);
+  ::close(secret);
+  if (mapped == MAP_FAILED) GTEST_SKIP() << "there is no secret memory";
+  std::memset(mapped, 'x', kMost);
+  const iovec whole{mapped, kMost};
+  const Transferred done = store_->write(0, {&whole, 1});
+  EXPECT_EQ(done.system_error, 0);
+  EXPECT_EQ(done.bytes, static_cast<ByteCount>(kMost));
+  std::memset(mapped, 0, kMost);
+  EXPECT_EQ(store_->read(0, {&whole, 1}).bytes, static_cast<ByteCount>(kMost));
+  EXPECT_EQ(static_cast<const char*>(mapped)[kMost - 1], 'x');
+  ::munmap(mapped, kMost);
 }
 
 TEST(DirectIo, IsOffWithoutAFile) {

@@ -1,9 +1,11 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <filesystem>
+#include <string>
 
 #include "storage/dvs.h"
 #include "storage/file_layout.h"
@@ -96,11 +98,30 @@ TEST(Mounts, TellTheirOptions) {
 
 TEST(Kinds, TellWhetherOtherNodesMayReachAFile) {
   for (const long magic : {0xef53, 0x58465342, 0x01021994, 0x794c7630}) {
-    EXPECT_FALSE(may_be_shared(magic)) << magic;
+    EXPECT_FALSE(may_be_shared(magic, 0)) << magic;
   }
   for (const long magic : {0x6969, 0x0bd00bd0, 0x65735546, 0x12345678, 0}) {
-    EXPECT_TRUE(may_be_shared(magic)) << magic;
+    EXPECT_TRUE(may_be_shared(magic, 0)) << magic;
   }
+}
+
+/// By kind and by mount point, as find_layout() does.
+TEST(GivenFacts, TellWhetherOtherNodesMayReachAFile) {
+  const auto is_shared = [](const char* said, long magic, unsigned minor) {
+    std::string mounts = kMounts;
+    return may_be_shared(magic, gnu_dev_makedev(0, minor), mounts, read_given_facts(said));
+  };
+  constexpr long kExt = 0xef53, kNfs = 0x6969, kFuse = 0x65735546;
+  EXPECT_FALSE(is_shared("", kExt, 52));
+  EXPECT_TRUE(is_shared("", kNfs, 52));
+  EXPECT_TRUE(is_shared("/home:kind=lustre", kExt, 52));
+  EXPECT_FALSE(is_shared("/home:kind=lustre", kExt, 53));
+  EXPECT_FALSE(is_shared("/home*:kind=ext4", kNfs, 52));
+  EXPECT_TRUE(is_shared("/two words?\\\\9:kind=nfs", kExt, 54)) << "escapes";
+  EXPECT_FALSE(is_shared("/home:coherent=true,/home:kind=lustre", kExt, 52)) << "the first counts";
+  EXPECT_TRUE(is_shared("ext4:kind=nfs", kExt, 52));
+  EXPECT_FALSE(is_shared("glusterfs:kind=ext4", kFuse, 54)) << "the mount's type tells the kind";
+  EXPECT_TRUE(is_shared("*:kind=nfs", kExt, 999)) << "its mount is not known";
 }
 
 TEST(Dvs, ForwardsBlocksToSeveralServersOrAFileToOne) {

@@ -173,7 +173,8 @@ def sanitize(arguments: Sequence[str]) -> int:
     building.prepare(targets=())
     status = 0
     # A race ends its program, as what the others find does: then its fuzzer knows the sequence.
-    environment = {"TSAN_OPTIONS": "halt_on_error=1"} | os.environ | building.tool_environment()
+    thread = f"halt_on_error=1:suppressions={ROOT / 'tests' / 'thread_sanitizer.txt'}"
+    environment = {"TSAN_OPTIONS": thread} | os.environ | building.tool_environment()
     # Counts of operations and instructions are those of an ordinary build.
     kinds = ("-L", "^(unit|sim)$", "-E", "^count")
     for preset in (options.only,) if options.only else ("sanitize", "sanitize-thread"):

@@ -17,6 +17,7 @@
 #include "abi/flavour/native.h"
 #include "abi/flavour/world_calls.h"
 #include "base/fingerprint.h"
+#include "posix/stream_buffers.h"
 #include "record/clock.h"
 #include "record/job_end.h"
 #include "record/part_rounds.h"
@@ -305,6 +306,7 @@ bool is_wanted(const Settings& settings) {
 
 void end_world() noexcept {
   if (!is_wanted(settings()) || !record::is_this_process()) return;
+  posix::streams::note_written(nullptr);
   record::mark_end(record::RankState::finalized);
   record::stop_recorder();
   const int rank = rank_in_job();

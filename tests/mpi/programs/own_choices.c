@@ -1,11 +1,13 @@
 // Files of the program's own, for some of which buffers are no good (HEADRACE_IOBUF).
 //
-//   own_choices DIRECTORY MANY [SHARED]
+//   own_choices DIRECTORY MANY [SHARED STREAM OPEN READ]
 //
 // Each rank writes below DIRECTORY, before their names its number and a dot: `plain` and `stream`
 // (of C) to their ends, `append` with O_APPEND, `copied`, whose descriptor it copies by dup, and
 // MANY files `many-N`, one at a time. Each has the line "text" in the end. In the file SHARED each
-// rank writes its line at its own place, while the others do.
+// rank writes its line at its own place, while the others do; in STREAM and OPEN by a stream, which
+// it positions and closes in STREAM, and closes after MPI_Finalize in OPEN. READ is written by the
+// first rank alone, though all open it to read and write.
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -36,6 +38,18 @@ static void write_line(const char* name) {
   if (close(made) != 0) exit(1);
 }
 
+static FILE* write_stream(const char* name, int writes) {
+  const int made = open(name, O_CREAT | O_WRONLY, 0600);
+  if (made < 0 || close(made) != 0) exit(1);
+  MPI_Barrier(MPI_COMM_WORLD);
+  FILE* const stream = fopen(name, "r+");
+  if (stream == NULL || fseek(stream, 5 * rank, SEEK_SET) != 0) exit(1);
+  if (writes && fputs("text\n", stream) < 0) exit(1);
+  if (!writes) fgetc(stream);
+  MPI_Barrier(MPI_COMM_WORLD);
+  return stream;
+}
+
 int main(int count, char** words) {
   char name[4200];
   MPI_Init(&count, &words);
@@ -53,7 +67,15 @@ int main(int count, char** words) {
     snprintf(name, sizeof name, "many-%d", i);
     write_text(open_own(name, 0));
   }
-  if (count > 3) write_line(words[3]);
+  FILE* left = NULL;
+  if (count > 3) {
+    write_line(words[3]);
+    FILE* const positioned = write_stream(words[4], 1);
+    if (fseek(positioned, 5 * rank, SEEK_SET) != 0 || fgetc(positioned) != 't') exit(1);
+    if (fclose(positioned) != 0 || fclose(write_stream(words[6], rank == 0)) != 0) exit(1);
+    left = write_stream(words[5], 1);
+  }
   MPI_Finalize();
+  if (left != NULL && fclose(left) != 0) return 1;
   return 0;
 }

@@ -15,6 +15,8 @@
 //        close_range, closefrom, dup2; then the process ends by exit
 //   within     a handler writes to the descriptor while the program does: prints "records N", of
 //        which some are the handler's, whose bytes are 251
+//   jumps      a handler jumps out of writes for good, and another thread writes then: prints
+//        "jumps N"
 //   full, limit   the file system takes no more than a part, or the process has a limit for files:
 //        prints "told N closed N", calls that failed, and whether the descriptor is closed after
 //        close
@@ -25,6 +27,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
+#include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,6 +130,53 @@ static void write_within(void) {
   printf("records %lld handler %d told %lld\n", records + by_handler, (int)by_handler, told);
 }
 
+static sigjmp_buf target;
+static volatile sig_atomic_t may_jump;
+static pthread_t jumper;
+
+static void jump_out(int signal) {
+  (void)signal;
+  if (!may_jump || !pthread_equal(pthread_self(), jumper)) return;
+  may_jump = 0;
+  siglongjmp(target, 1);
+}
+
+static void* write_one(void* told) {
+  unsigned char record[bytes];
+  memset(record, 251, bytes);
+  *(int*)told = write(descriptor, record, bytes) != bytes;
+  return NULL;
+}
+
+static int write_until_jump(void) {
+  unsigned char record[bytes] = {0};
+  if (sigsetjmp(target, 1) != 0) return 1;
+  may_jump = 1;
+  for (int i = 0; i < 10000; ++i) write(descriptor, record, bytes);
+  may_jump = 0;
+  return 0;
+}
+
+static void write_jumping(void) {
+  const struct itimerval often = {{0, 300}, {0, 300}}, never = {{0, 0}, {0, 0}};
+  struct sigaction action = {.sa_handler = jump_out};
+  int jumps = 0, is_told = 0;
+  pthread_t other;
+  jumper = pthread_self();
+  sigaction(SIGALRM, &action, NULL);
+  setitimer(ITIMER_REAL, &often, NULL);
+  for (long long i = 0; i < records; ++i) {
+    if (!write_until_jump()) continue;
+    jumps += 1;
+    told += pthread_create(&other, NULL, write_one, &is_told) != 0;
+    pthread_join(other, NULL);
+    told += is_told;
+  }
+  setitimer(ITIMER_REAL, &never, NULL);
+  told += close(descriptor) != 0;
+  printf("jumps %d told %lld\n", jumps, told);
+}
+
 static void fill_up(int is_limited) {
   const struct rlimit limit = {100 * bytes + 32, RLIM_INFINITY};
   signal(SIGXFSZ, SIG_IGN);
@@ -206,6 +257,8 @@ int main(int count, char** words) {
   MPI_Barrier(MPI_COMM_WORLD);
   if (!strcmp(how, "within")) {
     write_within();
+  } else if (!strcmp(how, "jumps")) {
+    write_jumping();
   } else if (!strcmp(how, "full") || !strcmp(how, "limit")) {
     fill_up(!strcmp(how, "limit"));
   } else {
