@@ -1,6 +1,7 @@
 """Starts benchmark programs by a launcher line of the user's."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from headrace.bench.programs import SUFFIXES, find_program
 from headrace.errors import HeadraceError
@@ -9,9 +10,10 @@ from headrace.launch.values import Launch
 from headrace.launchers.detection import detect
 from headrace.launchers.families import Family
 from headrace.launchers.job_size import nodes_named
-from headrace.mpi.choice import at_path
+from headrace.mpi.choice import at_path, choose
 from headrace.mpi.environment import library_environment
-from headrace.mpi.program import locate
+from headrace.mpi.installed import Mpi
+from headrace.mpi.program import examine, locate
 from headrace.settings.resolver import resolve_run
 
 
@@ -25,26 +27,37 @@ def launch_by_line(
 ) -> Launch:
     """`line` with the program and its arguments behind it, and Headrace in its ranks. mpi: that of
     the ranks, if the launcher does not tell. own: settings of Headrace, over those of environ."""
-    kind, variables = _of_launcher(line, mpi, environ)
-    environ = {**environ, **own, **variables}
-    whole = [*line, str(find_program(program, kind, environ)), *arguments]
+    environ = {**environ, **own}
+    found = _of_launcher(line[0], environ)
+    if found is not None:
+        path = find_program(program, found.kind, environ)
+        variables = library_environment(found.library, environ)
+    else:
+        family = detect(locate(line[0], environ), environ)
+        kind = "openmpi" if family is not None and family.name == "openmpi" else mpi
+        path = find_program(program, kind, environ)
+        variables = _otherwise(path, kind, environ)
+    environ = {**environ, **variables}
+    whole = [*line, str(path), *arguments]
     return launch_of_line(whole, None, find_preload(resolve_run(environ), environ))
 
 
-def _of_launcher(
-    line: Sequence[str], mpi: str, environ: Mapping[str, str]
-) -> tuple[str, Mapping[str, str]]:
-    """The MPI that a launcher belongs to, as far as it tells, and what finds its library."""
-    launcher = locate(line[0], environ)
-    family = detect(launcher, environ)
-    kind = "openmpi" if family is not None and family.name == "openmpi" else mpi
+def _of_launcher(name: str, environ: Mapping[str, str]) -> Mpi | None:
+    """The MPI that a launcher belongs to, if it tells."""
     try:
-        found = at_path(launcher.resolve(), environ)
+        found = at_path(locate(name, environ).resolve(), environ)
     except HeadraceError:
-        return kind, {}
-    if found.kind not in SUFFIXES:
-        return kind, {}
-    return found.kind, library_environment(found.library, environ)
+        return None
+    return found if found.kind in SUFFIXES else None
+
+
+def _otherwise(program: Path, mpi: str, environ: Mapping[str, str]) -> Mapping[str, str]:
+    """What finds the library of a program that the loader does not find."""
+    try:
+        found = examine([str(program)], environ)
+        return {} if found.library else choose(found, mpi, environ).variables
+    except HeadraceError:
+        return {}  # it may be there on the nodes only
 
 
 def nodes_of_line(line: Sequence[str], environ: Mapping[str, str]) -> int:

@@ -208,15 +208,12 @@ class Cluster:
         ports = [one for one in json.loads(done.stdout) if one["ifname"].startswith("port")]
         return sum(one["stats64"]["rx"]["bytes"] for one in ports)
 
-    def limit(self, rate: str, delay: str = "") -> None:
-        """Lets each node send no faster than that, such as 200mbit, and with a delay, such as
-        0.2ms."""
+    def limit(self, rate: str) -> None:
+        """Lets each node send no faster than that, such as 200mbit."""
         for name in self._all_names():
             inside = ["nsenter", "-t", str(self._pids[name]), "-n", "tc", "qdisc", "add", "dev"]
-            words = [f"eth0 root handle 1: tbf rate {rate} burst 64kb latency 50ms"]
-            words += [f"eth0 parent 1: netem delay {delay} limit 10000"] if delay else []
-            for line in words:
-                subprocess.run([*inside, *line.split()], check=True, capture_output=True)
+            words = f"eth0 root tbf rate {rate} burst 64kb latency 50ms".split()
+            subprocess.run([*inside, *words], check=True, capture_output=True)
 
     def node_listing(self, name: str) -> set[str]:
         """Names in the node's /dev/shm and /tmp."""

@@ -1,7 +1,7 @@
 """Times of collective operations between emulated nodes whose links are slow, by the command that
 users type: plain calls and Headrace's in turns within one job. Needs root.
 
-    python tests/mpi/nodes/measure_collectives.py --mpi mpich --rate 100mbit --json m.json -- --most 256k
+    python tests/mpi/nodes/measure_collectives.py --mpi mpich --rate 100mbit --json m.json
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS), str(TESTS.parents[1] / "python")]
+sys.path[:0] = [str(TESTS), str(TESTS.parent / "support"), str(TESTS.parents[1] / "python")]
 
 from hosts import host_named  # noqa: E402
 
@@ -26,13 +26,12 @@ def main() -> int:
     parser.add_argument("--nodes", type=int, default=4)
     parser.add_argument("--ranks", type=int, default=2, help="of each node")
     parser.add_argument("--rate", default="100mbit", help="of a node's link, as tc(8) has it")
-    parser.add_argument("--delay", default="", help="on the way out of a node, such as 0.2ms")
     parser.add_argument("--json", required=True)
     parser.add_argument("flags", nargs="*", help="of headrace bench collectives")
     given = parser.parse_args()
     host = host_named(given.mpi)
     with Cluster(given.nodes) as cluster:
-        cluster.limit(given.rate, given.delay)
+        cluster.limit(given.rate)
         line = launcher_line(host, cluster, [given.ranks] * given.nodes)
         words = ["bench", "collectives", "--always", "--json", given.json, *given.flags]
         command = [sys.executable, "-m", "headrace", *words, "--mpi", host.name, "--", *line]
