@@ -9,6 +9,8 @@ from headrace.bench.collectives.nodes import Nodes
 
 # Below this a gain is not worth a path of our own.
 LEAST_GAIN = 1.03
+# Bytes: what wins with so few wins with fewer.
+SMALLEST = 8
 
 Key = tuple[str, Nodes, str]  # library, where it was measured, operation
 Gains = Mapping[int, float]  # bytes of a rank's block -> times as fast, at the least
@@ -47,10 +49,9 @@ def _least(key: Key, measured: Mapping[Key, Gains]) -> dict[int, float]:
 
 def ranges(sizes: Gains) -> list[tuple[int, int, float]]:
     """Ranges of bytes, both ends included, of neighbouring sizes that all gain: (least, most, the
-    least gain). Nothing is taken beyond a size that was measured, but below the smallest."""
+    least gain). Nothing is taken beyond a size that was measured, but below SMALLEST."""
     found: list[tuple[int, int, float]] = []
     is_open = False
-    smallest = min(sizes, default=0)
     for size in sorted(sizes):
         gain = sizes[size]
         if gain < LEAST_GAIN:
@@ -60,7 +61,7 @@ def ranges(sizes: Gains) -> list[tuple[int, int, float]]:
             least, _, before = found.pop()
             found.append((least, size, min(before, gain)))
         else:
-            found.append((min(1, size) if size == smallest else size, size, gain))
+            found.append((min(1, size) if size <= SMALLEST else size, size, gain))
         is_open = True
     return found
 
