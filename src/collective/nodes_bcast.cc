@@ -13,7 +13,7 @@ const char* obstacle(const Shape& shape, const Call& call, const Limits& limits)
 }
 
 std::size_t largest(const Shape& shape, const Limits& limits) {
-  return shape.node_count > 1 ? limits.stage : 0;
+  return shape.node_count > 1 ? part_of_tree(shape, limits.stage) : 0;
 }
 
 void hand_on(const Shape& shape, const Call& call, Schedule& schedule) {

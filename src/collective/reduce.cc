@@ -1,8 +1,6 @@
 // Sums and the like at a root. A node's ranks divide the work of adding up what they give, in rank
 // order. Between nodes what is added up goes along a tree: each node adds those of the nodes below
 // it to its own. So the order depends on the shape and on the root alone.
-#include <algorithm>
-
 #include "collective/algorithm.h"
 #include "collective/node_tree.h"
 #include "collective/requirements.h"
@@ -42,14 +40,8 @@ const char* obstacle_between(const Shape& shape, const Call& call, const Limits&
   return needs_room(rows_between(shape) * call.bytes, limits);
 }
 
-/// Where nodes hand sums on, they go in parts, so that a part goes on while the next one comes.
-/// Libraries send that much without asking the receiver first.
-constexpr std::size_t kPart = std::size_t{32} << 10;
-
 std::size_t largest_between(const Shape& shape, const Limits& limits) {
-  if (shape.node_count == 1) return 0;
-  const std::size_t room = limits.stage / rows_between(shape);
-  return shape.node_count > 2 ? std::min(room, kPart) : room;
+  return shape.node_count > 1 ? part_of_tree(shape, limits.stage / rows_between(shape)) : 0;
 }
 
 void plan_between(const Shape& shape, const Call& call, const Limits&, Schedule& schedule) {

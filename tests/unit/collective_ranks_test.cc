@@ -76,6 +76,45 @@ TEST(Ranks, AddUpMoreThanAStageHolds) {
   });
 }
 
+/// Of three nodes one hands on what another sends, so it goes in parts, of which the last is
+/// smaller.
+TEST(Ranks, HandOnInParts) {
+  constexpr std::size_t kNumbers = 20'001;
+  run_ranks({"a", "b", "a", "c", "c"}, [](int rank, Ranks& ranks) {
+    Call call = sum_call(kNumbers);
+    for (int root = 0; root < 5; ++root) {
+      call.root = root;
+      std::vector<std::int64_t> mine(kNumbers);
+      std::iota(mine.begin(), mine.end(), rank);
+      std::vector<std::int64_t> sum(kNumbers);
+      call.operation = Operation::reduce;
+      ASSERT_EQ(ranks.prepare(call).part, 32U << 10);
+      ASSERT_EQ(run(ranks, call, mine.data(), sum.data()), Ranks::Outcome::done);
+      for (std::size_t i = 0; rank == root && i < kNumbers; ++i) {
+        ASSERT_EQ(sum[i], 5 * static_cast<std::int64_t>(i) + 10);
+      }
+      call.operation = Operation::bcast;
+      ASSERT_EQ(ranks.prepare(call).part, 32U << 10);
+      std::vector<std::int64_t> got(kNumbers);
+      ASSERT_EQ(run(ranks, call, mine.data(), got.data()), Ranks::Outcome::done);
+      for (std::size_t i = 0; rank != root && i < kNumbers; ++i) {
+        ASSERT_EQ(got[i], root + static_cast<std::int64_t>(i));
+      }
+    }
+  });
+}
+
+/// Nobody hands anything on between two nodes.
+TEST(Ranks, SendAllAtOnceBetweenTwoNodes) {
+  run_ranks({"a", "a", "b"}, [](int, Ranks& ranks) {
+    Call call = sum_call(20'001);
+    for (const Operation operation : {Operation::reduce, Operation::bcast}) {
+      call.operation = operation;
+      EXPECT_EQ(ranks.prepare(call).part, call.bytes);
+    }
+  });
+}
+
 /// One rank leaves a call to the library, as for data on a device: all do, and the next call is
 /// theirs again.
 TEST(Ranks, PassWhereOnePasses) {

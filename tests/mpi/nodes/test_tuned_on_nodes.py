@@ -23,7 +23,7 @@ from .launching import headrace_environment, launcher_line
 NODES, RANKS = 2, 2
 # All three send more than they must there. So large that the link tells, however the 2 cores are
 # shared.
-WHAT = ("--operations", "allgatherv", "--least", "32k", "--most", "32k", "--batches", "12")
+WHAT = ("--operations", "allgatherv", "--least", "32k", "--most", "32k")
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def command(host: Host, cluster: Cluster, *words: object, **more: str) -> str:
 
 
 def benched(host: Host, cluster: Cluster, file: Path, **more: str) -> Job:
-    command(host, cluster, "bench", "collectives", *WHAT, "--json", file, **more)
+    command(host, cluster, "bench", "collectives", *WHAT, "--batches", 1, "--json", file, **more)
     (job,) = read_jobs(file)
     return job
 
@@ -62,7 +62,7 @@ def test_what_wins_between_nodes_is_carried_out(name: str, cluster: Cluster) -> 
         absent(host.missing)
     folder = work_directory(f"tuned-{name}")
     table = folder / "table.toml"
-    told = command(host, cluster, "tune", "collectives", *WHAT, table)
+    told = command(host, cluster, "tune", "collectives", *WHAT, "--batches", 12, table)
     assert f"{name} on 2 nodes of 2 ranks counts on 2 nodes with at least 2 ranks each" in told
     found = tomllib.loads(table.read_text())
     assert "4 ranks on 2 nodes of 2" in found["origin"]["jobs"]
