@@ -1,6 +1,5 @@
 #include "collective/node_tree.h"
 
-#include <algorithm>
 #include <bit>
 
 namespace headrace::collective {
@@ -21,11 +20,6 @@ NodeTree node_tree(const Shape& shape, int root) {
     if (number + bit < count) tree.children.push_back(rank_of(number + bit));
   }
   return tree;
-}
-
-std::size_t part_of_tree(const Shape& shape, std::size_t room) {
-  constexpr std::size_t kPart = std::size_t{32} << 10;
-  return shape.node_count > 2 ? std::min(room, kPart) : room;
 }
 
 int most_children(int node_count) {

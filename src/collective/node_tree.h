@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cstddef>
 #include <vector>
 
 #include "collective/shape.h"
@@ -15,11 +14,6 @@ struct NodeTree {
 };
 
 NodeTree node_tree(const Shape& shape, int root);
-
-/// Bytes that go along the tree at a time, of at most `room`. Where nodes hand data on, it goes in
-/// parts, so that a part goes on while the next one comes; libraries send that much without asking
-/// the receiver first.
-std::size_t part_of_tree(const Shape& shape, std::size_t room);
 
 /// The most children that a node can have.
 int most_children(int node_count);

@@ -13,7 +13,7 @@ const char* obstacle(const Shape& shape, const Call& call, const Limits& limits)
 }
 
 std::size_t largest(const Shape& shape, const Limits& limits) {
-  return shape.node_count > 1 ? part_of_tree(shape, limits.stage) : 0;
+  return shape.node_count > 1 ? limits.stage : 0;
 }
 
 void hand_on(const Shape& shape, const Call& call, Schedule& schedule) {
@@ -47,7 +47,7 @@ void plan(const Shape& shape, const Call& call, const Limits&, Schedule& schedul
 
 }  // namespace
 
-const Algorithm nodes_bcast = {"tree of nodes", Operation::bcast, &obstacle,
-                               &cost_of_tree,   &largest,         &plan};
+const Algorithm nodes_bcast = {
+    "tree of nodes", Operation::bcast, &obstacle, &cost_of_tree, &largest, &plan, true};
 
 }  // namespace headrace::collective

@@ -122,7 +122,7 @@ Limits Ranks::limits() const {
 }
 
 void Ranks::fill(const Call& call, bool is_part, Prepared& prepared) const {
-  prepared.part = part_bytes(shape(), call, limits());
+  prepared.part = is_part ? call.bytes : part_bytes(shape(), call, limits());
   Call part = call;
   part.bytes = prepared.part;
   if (part.blocks.are_alike() && part.blocks.size != 0) part.blocks.size = part.bytes;

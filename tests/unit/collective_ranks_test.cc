@@ -104,7 +104,17 @@ TEST(Ranks, HandOnInParts) {
   });
 }
 
-/// Nobody hands anything on between two nodes.
+TEST(Ranks, HandOnLargeDataInLargerParts) {
+  run_ranks({"a", "a", "b", "c"}, [](int, Ranks& ranks) {
+    Call call = sum_call(std::size_t{1} << 17);
+    for (const Operation operation : {Operation::reduce, Operation::bcast}) {
+      call.operation = operation;
+      EXPECT_EQ(ranks.prepare(call).part, call.bytes / 16);
+    }
+  });
+}
+
+/// Nobody hands anything on there.
 TEST(Ranks, SendAllAtOnceBetweenTwoNodes) {
   run_ranks({"a", "a", "b"}, [](int, Ranks& ranks) {
     Call call = sum_call(20'001);

@@ -8,7 +8,7 @@ from headrace.errors import HeadraceError
 from headrace.launch.job import find_preload, launch_of_line
 from headrace.launch.values import Launch
 from headrace.launchers.detection import detect
-from headrace.launchers.families import Family
+from headrace.launchers.families import HYDRA, OPENMPI
 from headrace.launchers.job_size import nodes_named
 from headrace.mpi.choice import at_path, choose
 from headrace.mpi.environment import library_environment
@@ -28,13 +28,14 @@ def launch_by_line(
     """`line` with the program and its arguments behind it, and Headrace in its ranks. mpi: that of
     the ranks, if the launcher does not tell. own: settings of Headrace, over those of environ."""
     environ = {**environ, **own}
-    found = _of_launcher(line[0], environ)
+    launcher = locate(line[0], environ)
+    family = detect(launcher, environ)
+    found = _of_launcher(launcher, environ) if family in (HYDRA, OPENMPI) else None
     if found is not None:
         path = find_program(program, found.kind, environ)
         variables = library_environment(found.library, environ)
     else:
-        family = detect(locate(line[0], environ), environ)
-        kind = "openmpi" if family is not None and family.name == "openmpi" else mpi
+        kind = "openmpi" if family is OPENMPI else mpi
         path = find_program(program, kind, environ)
         variables = _otherwise(path, kind, environ)
     environ = {**environ, **variables}
@@ -42,10 +43,10 @@ def launch_by_line(
     return launch_of_line(whole, None, find_preload(resolve_run(environ), environ))
 
 
-def _of_launcher(name: str, environ: Mapping[str, str]) -> Mpi | None:
+def _of_launcher(launcher: Path, environ: Mapping[str, str]) -> Mpi | None:
     """The MPI that a launcher belongs to, if it tells."""
     try:
-        found = at_path(locate(name, environ).resolve(), environ)
+        found = at_path(launcher.resolve(), environ)
     except HeadraceError:
         return None
     return found if found.kind in SUFFIXES else None
@@ -62,5 +63,5 @@ def _otherwise(program: Path, mpi: str, environ: Mapping[str, str]) -> Mapping[s
 
 def nodes_of_line(line: Sequence[str], environ: Mapping[str, str]) -> int:
     """How many nodes a line names or asks for; 0 if it does not say."""
-    family: Family | None = detect(locate(line[0], environ), environ)
+    family = detect(locate(line[0], environ), environ)
     return nodes_named(line, family) if family is not None else 0

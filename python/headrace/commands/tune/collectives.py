@@ -115,12 +115,10 @@ def collectives(
             for job in library_times.read_library_jobs(path)
         ]
     else:
-        flags = size_flags("", least, most), ["--batches", str(batches)]
-        if library:
-            ranks = ranks or (RANKS,)
-            jobs, found = [], _measured_library(wanted, ranks, *flags, minutes * SECONDS)
-        else:
-            jobs, found = _measured(starts, [*size_flags(operations, least, most), *flags[1]]), []
+        sizes, count = size_flags(operations, least, most), ["--batches", str(batches)]
+        jobs = _measured(starts, [*sizes, *count])
+        of_library = wanted, ranks or (RANKS,), sizes, count, minutes * SECONDS
+        found = _measured_library(*of_library) if library else []
     for path, text in ((json_file, library_times.to_document), (markdown, library_output.page)):
         if path is not None:
             report.write_text(path, text(found))
