@@ -85,6 +85,18 @@ void visit_gnu_hash(const std::uint32_t* table, Visit visit) {
   }
 }
 
+/// The loaded segment of an object that holds an address; null if none does.
+const ElfW(Phdr) * find_segment(const dl_phdr_info& info, std::uintptr_t address) {
+  for (int i = 0; i < info.dlpi_phnum; ++i) {
+    const ElfW(Phdr) & header = info.dlpi_phdr[i];
+    const std::uintptr_t begin = info.dlpi_addr + header.p_vaddr;
+    if (header.p_type == PT_LOAD && address >= begin && address < begin + header.p_memsz) {
+      return &header;
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 ElfObject::ElfObject(const dl_phdr_info& info) : info_(info) {
@@ -144,14 +156,7 @@ void ElfObject::for_each_need(const std::function<void(std::string_view)>& visit
 }
 
 const ElfW(Phdr) * ElfObject::segment_of(std::uintptr_t address) const {
-  for (int i = 0; i < info_.dlpi_phnum; ++i) {
-    const ElfW(Phdr) & header = info_.dlpi_phdr[i];
-    const std::uintptr_t begin = info_.dlpi_addr + header.p_vaddr;
-    if (header.p_type == PT_LOAD && address >= begin && address < begin + header.p_memsz) {
-      return &header;
-    }
-  }
-  return nullptr;
+  return find_segment(info_, address);
 }
 
 bool ElfObject::contains(std::uintptr_t address) const {
@@ -205,7 +210,8 @@ bool ElfObject::knows_slots() {
 }
 
 void ElfObject::visit_relocations(const ElfW(Rela) * relocations, std::size_t bytes,
-                                  const std::function<void(const Slot&)>& visit) const {
+                                  const std::function<void(const Slot&)>& visit,
+                                  IsWanted* is_wanted) const {
   if (relocations == nullptr) return;
   for (std::size_t i = 0; i < bytes / sizeof(ElfW(Rela)); ++i) {
     const ElfW(Rela) & relocation = relocations[i];
@@ -213,6 +219,7 @@ void ElfObject::visit_relocations(const ElfW(Rela) * relocations, std::size_t by
     if (symbol == 0 || relocation.r_addend != 0) continue;
     const SlotType* const type = slot_type(ELF64_R_TYPE(relocation.r_info));
     if (type == nullptr) continue;
+    if (is_wanted != nullptr && !is_wanted(strings_ + symbols_[symbol].st_name)) continue;
     const std::uintptr_t address = info_.dlpi_addr + relocation.r_offset;
     const ElfW(Phdr)* const segment = segment_of(address);
     if (segment == nullptr || (segment->p_flags & PF_W) == 0) continue;
@@ -221,10 +228,11 @@ void ElfObject::visit_relocations(const ElfW(Rela) * relocations, std::size_t by
   }
 }
 
-void ElfObject::for_each_slot(const std::function<void(const Slot&)>& visit) const {
+void ElfObject::for_each_slot(const std::function<void(const Slot&)>& visit,
+                              IsWanted* is_wanted) const {
   if (symbols_ == nullptr || strings_ == nullptr) return;
-  visit_relocations(data_relocations_, data_relocations_bytes_, visit);
-  visit_relocations(call_relocations_, call_relocations_bytes_, visit);
+  visit_relocations(data_relocations_, data_relocations_bytes_, visit, is_wanted);
+  visit_relocations(call_relocations_, call_relocations_bytes_, visit, is_wanted);
 }
 
 /// Layout: each needed library has a list of versions; `vna_other` is what symbols have.
@@ -299,21 +307,27 @@ void for_each_object(const std::function<void(const ElfObject&)>& visit) {
       argument);
 }
 
-bool is_in_this_library(const void* address) {
+bool visit_object_at(const void* address, const std::function<void(const ElfObject&)>& visit) {
   struct Search {
     std::uintptr_t address;
-    bool is_found;
-  } search{reinterpret_cast<std::uintptr_t>(address), false};
-  ::dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* data) {
-        const ElfObject object(*info);
-        if (!object.contains(reinterpret_cast<std::uintptr_t>(&loaded_object_count))) return 0;
-        auto& own = *static_cast<Search*>(data);
-        own.is_found = object.contains(own.address);
-        return 1;
-      },
-      &search);
-  return search.is_found;
+    const std::function<void(const ElfObject&)>& visit;
+  } search{reinterpret_cast<std::uintptr_t>(address), visit};
+  return ::dl_iterate_phdr(
+             [](dl_phdr_info* info, std::size_t, void* data) {
+               const auto& own = *static_cast<Search*>(data);
+               if (find_segment(*info, own.address) == nullptr) return 0;
+               own.visit(ElfObject(*info));
+               return 1;
+             },
+             &search) != 0;
+}
+
+bool is_in_this_library(const void* address) {
+  bool is_found = false;
+  visit_object_at(address, [&](const ElfObject& object) {
+    is_found = object.contains(reinterpret_cast<std::uintptr_t>(&loaded_object_count));
+  });
+  return is_found;
 }
 
 }  // namespace headrace

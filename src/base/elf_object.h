@@ -50,8 +50,11 @@ class ElfObject {
   void for_each_definition(const std::function<void(std::string_view name)>& visit) const;
 
   /// Visits each word that holds the address of a symbol, but for those in memory that is never
-  /// written once the object is loaded (relocated text).
-  void for_each_slot(const std::function<void(const Slot&)>& visit) const;
+  /// written once the object is loaded (relocated text). Of names that are not wanted it looks at
+  /// the first letters only: a library of C++ has ten thousands of slots.
+  using IsWanted = bool(const char* name);
+  void for_each_slot(const std::function<void(const Slot&)>& visit,
+                     IsWanted* is_wanted = nullptr) const;
 
   /// The version of the symbol that a slot needs; empty if it needs none.
   std::string_view version_of(const Slot& slot) const;
@@ -77,7 +80,7 @@ class ElfObject {
   const void* pointer(ElfW(Addr) value) const;
   const ElfW(Phdr) * segment_of(std::uintptr_t address) const;
   void visit_relocations(const ElfW(Rela) * relocations, std::size_t bytes,
-                         const std::function<void(const Slot&)>& visit) const;
+                         const std::function<void(const Slot&)>& visit, IsWanted* is_wanted) const;
 
   const dl_phdr_info& info_;
   bool is_library_ = false;
@@ -101,8 +104,12 @@ class ElfObject {
 /// Visits all loaded objects but this library itself.
 void for_each_object(const std::function<void(const ElfObject&)>& visit);
 
-/// Whether an address, such as a function's, lies in this library. Unlike dladdr, it may be called
-/// inside for_each_object().
+/// Visits the object that an address, such as a function's, lies in; false if there is none. Unlike
+/// dladdr, it may be called inside for_each_object(), and does not go through all symbols of the
+/// object, of which large libraries have 100,000.
+bool visit_object_at(const void* address, const std::function<void(const ElfObject&)>& visit);
+
+/// Whether an address, such as a function's, lies in this library.
 bool is_in_this_library(const void* address);
 
 }  // namespace headrace

@@ -5,31 +5,28 @@
 
 #include <algorithm>
 
-#include "base/kept_errno.h"
 #include "base/uninterrupted.h"
 
 namespace headrace {
 
 std::string read_small_file(const char* path, std::size_t most) {
-  std::string text(most, '\0');  // before the file is open, since it may throw
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return "";
-  const ssize_t length = read(file, text.data(), text.size());
-  close(file);
-  text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, length)));
-  return text;
+  const ScopedDescriptor file(::open(path, O_RDONLY | O_CLOEXEC));
+  std::string text;
+  return file.get() >= 0 && read_descriptor(file.get(), most, text) ? text : "";
 }
 
-bool read_descriptor(int descriptor, std::string& text) {
-  const std::size_t most = text.size();
-  std::size_t size = 0;
-  ssize_t more = 0;
-  do {
-    more = uninterrupted([&] { return ::read(descriptor, text.data() + size, most - size); });
-    if (more > 0) size += static_cast<std::size_t>(more);
-  } while (more > 0 && size < most);
-  text.resize(size);
-  return more >= 0;
+bool read_descriptor(int descriptor, std::size_t most, std::string& text) {
+  constexpr std::size_t kFirst = 4096;
+  text.clear();
+  while (text.size() < most) {
+    const std::size_t begin = text.size();
+    text.resize(std::min(most, begin + std::max(begin, kFirst)));
+    const ssize_t more =
+        uninterrupted([&] { return ::read(descriptor, text.data() + begin, text.size() - begin); });
+    text.resize(begin + static_cast<std::size_t>(std::max<ssize_t>(0, more)));
+    if (more <= 0) return more == 0;
+  }
+  return true;
 }
 
 int open_to_read(const std::string& path) {
@@ -37,13 +34,8 @@ int open_to_read(const std::string& path) {
 }
 
 bool read_text_file(const std::string& path, std::size_t most, std::string& text) {
-  text.assign(most, '\0');  // before the file is open: it may throw
-  const int descriptor = open_to_read(path);
-  if (descriptor < 0) return false;
-  const bool is_read = read_descriptor(descriptor, text);
-  const KeptErrno kept;
-  ::close(descriptor);
-  return is_read;
+  const ScopedDescriptor file(open_to_read(path));
+  return file.get() >= 0 && read_descriptor(file.get(), most, text);
 }
 
 }  // namespace headrace

@@ -55,7 +55,7 @@ std::string take_trusted(int descriptor, const std::string& path, std::string& t
   if (::stat(directory_of(path).c_str(), &status) != 0) return std::strerror(errno);
   why = why_not_trusted(status, true);
   if (!why.empty()) return why;
-  return read_descriptor(descriptor, text) ? "" : std::strerror(errno);
+  return read_descriptor(descriptor, most, text) ? "" : std::strerror(errno);
 }
 
 }  // namespace
@@ -73,12 +73,9 @@ std::string directory_of(const std::string& path) {
 }
 
 Refusal read_trusted_file(const std::string& path, std::string& text, std::size_t most) {
-  text.assign(most, '\0');  // before the file is open: it may throw
-  const int descriptor = open_to_read(path);
-  if (descriptor < 0) return {errno == ENOENT || errno == ENOTDIR, std::strerror(errno)};
-  std::string why = take_trusted(descriptor, path, text, most);
-  ::close(descriptor);
-  return {false, std::move(why)};
+  const ScopedDescriptor file(open_to_read(path));
+  if (file.get() < 0) return {errno == ENOENT || errno == ENOTDIR, std::strerror(errno)};
+  return {false, take_trusted(file.get(), path, text, most)};
 }
 
 std::string remedy_of(const Refusal& refusal, const std::string& path) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import statistics
 import sys
@@ -43,6 +44,17 @@ def test_cost_of_being_there(library, record_property) -> None:
         medians.append(statistics.median(times) * 1e6)
     record_property("microseconds without and with the layer", medians)
     print(f"/bin/true: {medians[0]:.0f} us without, {medians[1]:.0f} us with the layer")
+
+
+def test_the_allocator_stays_as_it_is(host: Host, library) -> None:
+    """What starts with MPI frees no large block, after which the program's would lie elsewhere."""
+    program = compile_c(host, ["allocations.c"], "allocations")
+    lines = []
+    for layered in (False, True):
+        result = launch(host, 2, [program], layered)
+        assert result.code == 0, result.explain()
+        lines.append(sorted(re.findall(r"rank \d [01]+", result.out)))
+    assert len(lines[0]) == 2 and lines[0] == lines[1]
 
 
 def test_static_program(library) -> None:

@@ -75,6 +75,36 @@ TEST(ElfObject, FindsTheSlotsOfOtherObjectsAndReplacesThem) {
   EXPECT_EQ(slots, ElfObject::knows_slots() ? 1 : 0);
 }
 
+bool is_abort(const char* name) {
+  return std::string_view(name) == "abort";
+}
+
+TEST(ElfObject, LeavesOutSlotsWhoseNamesAreNotWanted) {
+  std::multiset<std::string> all, wanted;
+  for_each_object([&](const ElfObject& object) {
+    object.for_each_slot([&](const Slot& slot) { all.emplace(slot.name); });
+    object.for_each_slot([&](const Slot& slot) { wanted.emplace(slot.name); }, &is_abort);
+  });
+  EXPECT_GT(all.size(), wanted.size());
+  EXPECT_EQ(wanted.size(), all.count("abort"));
+  EXPECT_EQ(wanted.count("abort"), all.count("abort"));
+}
+
+TEST(ElfObject, IsFoundByAnAddressInIt) {
+  const auto soname_at = [](const void* address) {
+    std::string soname = "no object";
+    const auto visit = [&](const ElfObject& object) { soname = object.soname(); };
+    const bool is_found = visit_object_at(address, visit);
+    EXPECT_EQ(is_found, soname != "no object");
+    return soname;
+  };
+  EXPECT_EQ(soname_at(::dlsym(RTLD_DEFAULT, "gnu_get_libc_version")), "libc.so.6");
+  EXPECT_EQ(soname_at(&outside_libc), "");
+  const int on_the_stack = 0;
+  EXPECT_EQ(soname_at(&on_the_stack), "no object");
+  EXPECT_EQ(soname_at(nullptr), "no object");
+}
+
 TEST(ElfObject, KnowsItsOwnLibraryInsideAVisitToo) {
   in_libc([](const ElfObject&) {
     EXPECT_TRUE(is_in_this_library(&outside_libc));

@@ -1,41 +1,42 @@
 #include "abi/flavour/recorded_caller.h"
 
 #include <dlfcn.h>
-#include <sys/auxv.h>
 
 #include <cctype>
-#include <string>
 #include <string_view>
 
 #include "abi/flavour/native.h"
 #include "abi/flavour/recorded_call.h"
+#include "base/elf_object.h"
 
 namespace headrace::HEADRACE_FLAVOUR::recording {
 namespace {
 
-/// What the dynamic linker knows of an address; all null where no object has it.
-Dl_info place_of(std::uintptr_t address) {
-  Dl_info found{};
-  if (dladdr(reinterpret_cast<const void*>(address), &found) == 0) return {};
+/// The object that an address lies in. Two have the same identity only if they are one.
+struct Place {
+  std::uintptr_t identity = 0;
+  bool is_plugin = false;  ///< of Open MPI
+  /// Has procedures of MPI of its own: a tool that wraps them. A program that has some is a
+  /// program.
+  bool is_tool = false;
+};
+
+/// Takes no memory.
+Place place_of(std::uintptr_t address) {
+  Place found;
+  visit_object_at(reinterpret_cast<const void*>(address), [&](const ElfObject& object) {
+    const std::string_view path = object.path();
+    found.identity = object.identity();
+    found.is_plugin = path.substr(path.rfind('/') + 1).starts_with("mca_");
+    found.is_tool = object.is_library() && object.defines("MPI_Finalize");
+  });
   return found;
 }
 
-std::string_view or_empty(const char* text) {
-  return text == nullptr ? std::string_view() : text;
-}
-
-/// Whether a shared object has procedures of MPI of its own: a tool that wraps them. A program that
-/// has some is a program.
-bool is_tool(const Dl_info& object) {
-  static const void* const program = place_of(getauxval(AT_PHDR)).dli_fbase;
-  if (object.dli_fbase == program) return false;
-  void* const handle = dlopen(object.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-  if (handle == nullptr) return false;
-  // The look-up goes on in what the object needs.
-  const void* const found = dlsym(handle, "MPI_Finalize");
-  dlclose(handle);
-  return found != nullptr &&
-         place_of(reinterpret_cast<std::uintptr_t>(found)).dli_fbase == object.dli_fbase;
+/// The name of the function that an address lies in; null if the linker has none.
+const char* function_at(std::uintptr_t address) {
+  Dl_info found{};
+  return dladdr(reinterpret_cast<const void*>(address), &found) == 0 ? nullptr : found.dli_sname;
 }
 
 /// Whether a function is some MPI_X or mpi_x_ and `name` is that MPI_X. The function may have PMPI_
@@ -55,17 +56,16 @@ bool wraps(std::string_view function, std::string_view name) {
 
 record::Caller caller_of(std::uintptr_t return_address, int procedure) {
   using record::Caller;
-  static const void* const library =
-      place_of(reinterpret_cast<std::uintptr_t>(native.Comm_rank)).dli_fbase;
-  static const void* const own = place_of(reinterpret_cast<std::uintptr_t>(&caller_of)).dli_fbase;
-  const Dl_info caller = place_of(return_address - 1);
-  if (caller.dli_fbase == nullptr) return Caller::program;
-  if (caller.dli_fbase == library || caller.dli_fbase == own) return Caller::other;
-  const std::string_view path = or_empty(caller.dli_fname);
-  const std::string_view file = path.substr(path.rfind('/') + 1);
-  if (file.starts_with("mca_")) return Caller::other;  // plugins of Open MPI
-  if (!is_tool(caller)) return Caller::program;
-  const bool forwards = wraps(or_empty(caller.dli_sname), recorded_procedures[procedure].name);
+  static const std::uintptr_t library =
+      place_of(reinterpret_cast<std::uintptr_t>(native.Comm_rank)).identity;
+  static const std::uintptr_t own = place_of(reinterpret_cast<std::uintptr_t>(&caller_of)).identity;
+  const Place caller = place_of(return_address - 1);
+  if (caller.identity == 0) return Caller::program;
+  if (caller.identity == library || caller.identity == own) return Caller::other;
+  if (caller.is_plugin) return Caller::other;
+  if (!caller.is_tool) return Caller::program;
+  const char* const function = function_at(return_address - 1);
+  const bool forwards = function != nullptr && wraps(function, recorded_procedures[procedure].name);
   return forwards ? Caller::wrapper : Caller::other;
 }
 

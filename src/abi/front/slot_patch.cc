@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <mutex>
 #include <span>
 #include <string>
@@ -152,6 +153,8 @@ struct RegisterName {
   std::string_view name;
   bool is_ours;
   void* caught = nullptr;  ///< the library's function, if that is caught
+
+  bool operator==(const RegisterName&) const = default;
 };
 
 /// Asks the dynamic linker before objects are visited: dlsym takes a lock that dlopen holds while
@@ -205,31 +208,36 @@ bool leads_to_library(const ElfObject& object, const Slot& slot, const Intercept
 }
 
 /// Whether a name is worth a look-up.
-bool may_be_caught(std::string_view name) {
-  for (const std::string_view prefix : {"MPI", "PMPI", "dlsym", "dlvsym", "mpi_", "pmpi"}) {
-    if (name.starts_with(prefix)) return true;
+bool may_be_caught(const char* name) {
+  switch (name[0]) {
+    case 'M':
+    case 'm': return std::strncmp(name + 1, "PI", 2) == 0 || std::strncmp(name + 1, "pi_", 3) == 0;
+    case 'P':
+    case 'p': return std::strncmp(name + 1, "MPI", 3) == 0 || std::strncmp(name + 1, "mpi", 3) == 0;
+    case 'd': return std::strcmp(name, "dlsym") == 0 || std::strcmp(name, "dlvsym") == 0;
+    default: return false;
   }
-  return false;
 }
 
 void patch(const ElfObject& object, bool is_fortran) {
   const auto& procedures = intercepted_procedures();
-  object.for_each_slot([&](const Slot& slot) {
-    const std::string_view name = slot.name;
-    if (!may_be_caught(name)) return;
-    const auto found = procedures.find(std::string(name));
-    // Fortran passes its own procedures here, which are called in another way than C's.
-    if (name.find("_Register_datarep") != name.npos && is_fortran) return;
-    if (found == procedures.end()) return;
-    void* const value = __atomic_load_n(slot.word, __ATOMIC_ACQUIRE);
-    if (!leads_to_library(object, slot, found->second, value)) return;
-    // If a tool has a dlsym of its own, its calls mean that one.
-    if (name.starts_with("dl") && object.defines(name)) return;
-    if (!object.replace(slot, value, found->second.ours)) {
-      print_message_once("some calls of " + std::string(object.path()) +
-                         " are not carried (its memory cannot be changed), report this system");
-    }
-  });
+  object.for_each_slot(
+      [&](const Slot& slot) {
+        const std::string_view name = slot.name;
+        const auto found = procedures.find(std::string(name));
+        // Fortran passes its own procedures here, which are called in another way than C's.
+        if (name.find("_Register_datarep") != name.npos && is_fortran) return;
+        if (found == procedures.end()) return;
+        void* const value = __atomic_load_n(slot.word, __ATOMIC_ACQUIRE);
+        if (!leads_to_library(object, slot, found->second, value)) return;
+        // If a tool has a dlsym of its own, its calls mean that one.
+        if (name.starts_with("dl") && object.defines(name)) return;
+        if (!object.replace(slot, value, found->second.ours)) {
+          print_message_once("some calls of " + std::string(object.path()) +
+                             " are not carried (its memory cannot be changed), report this system");
+        }
+      },
+      &may_be_caught);
 }
 
 /// Catches Fortran's procedures, whose symbols are in objects of their own.
@@ -257,6 +265,20 @@ bool may_have_new_objects() {
          loaded_object_count() != seen_object_count.load(std::memory_order_relaxed);
 }
 
+/// The objects that were looked at, so that none is twice: a library of C++ takes a millisecond.
+struct SeenObjects {
+  std::unordered_set<std::uintptr_t> identities;
+  std::size_t procedures = 0;  ///< that were looked for
+  unsigned long long unloaded = 0;
+  std::array<RegisterName, 2> names{};
+
+  /// Forgets them all if others are looked for now, or if another object may be where one was.
+  void forget_if_changed(SeenObjects now) {
+    if (procedures == now.procedures && unloaded == now.unloaded && names == now.names) return;
+    *this = std::move(now);
+  }
+};
+
 /// Guarded by the mutex.
 void catch_in_objects(const SettledObjects& settled) {
   if (settled.loaded() == seen_object_count) return;
@@ -264,8 +286,11 @@ void catch_in_objects(const SettledObjects& settled) {
   bool is_complete = false;
   const Error lost = attempt([&]() -> Error {
     if (kFortranBegin < kEntryCount) add_fortran_procedures();
+    static auto& seen = *new SeenObjects;
     const auto names = register_names();
+    seen.forget_if_changed({{}, intercepted_procedures().size(), settled.unloaded(), names});
     is_complete = settled.for_each([&](const ElfObject& object) {
+      if (!seen.identities.insert(object.identity()).second) return;
       const bool is_fortran = is_fortran_layer(object);
       patch(object, is_fortran);
       if (is_fortran) patch_fortran(object, names);
