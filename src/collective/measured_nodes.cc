@@ -18,6 +18,18 @@ bool read_number(std::string_view text, int least, int& number) {
          number <= kMost;
 }
 
+bool spares_bytes(Operation operation) {
+  switch (operation) {
+    case Operation::bcast:
+    case Operation::reduce:
+    case Operation::allgather:
+    case Operation::allgatherv:
+    case Operation::reduce_scatter:
+    case Operation::reduce_scatter_block: return true;
+    default: return false;
+  }
+}
+
 }  // namespace
 
 NodeSizes node_sizes(const Shape& shape) {
@@ -31,7 +43,7 @@ NodeSizes node_sizes(const Shape& shape) {
 bool holds_on(const MeasuredNodes& measured, Operation operation, const NodeSizes& sizes) {
   if (measured.nodes == 1 || sizes.nodes == 1) return measured.nodes == sizes.nodes;
   if (measured == kSeveralNodes) return true;
-  if (operation == Operation::alltoallv || operation == Operation::alltoallw) {
+  if (!spares_bytes(operation)) {
     return sizes.nodes == measured.nodes && sizes.least == measured.ranks &&
            sizes.most == measured.ranks;
   }

@@ -33,8 +33,9 @@ NodeSizes node_sizes(const Shape& shape);
 ///
 /// - on several, but no more of them: our leaders send up to a message to each other node, where a
 ///   library may need a number of messages that grows with the logarithm of the ranks;
-/// - where each node has as many ranks or more: what is spared are messages of a node's ranks;
-/// - of MPI_Alltoallv and MPI_Alltoallw, which spare none, on such nodes alone.
+/// - where each node has as many ranks or more: what is spared are bytes of a node's ranks;
+/// - of operations that spare none, on such nodes alone: gathering and scattering spare messages,
+///   which count less the more a node's ranks give together.
 bool holds_on(const MeasuredNodes& measured, Operation operation, const NodeSizes& sizes);
 
 /// "4x2", as the header of a table has it: nodes, and ranks of each. False where it is none.

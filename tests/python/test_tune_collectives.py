@@ -100,7 +100,7 @@ def test_without_a_common_size_all_sizes_must_win(operation: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("measured", "other", "holds", "holds_for_alltoallv"),
+    ("measured", "other", "holds", "holds_without_bytes"),
     [
         ((1, 2), (1, 8), True, True),
         ((1, 2), (2, 2), False, False),
@@ -113,12 +113,13 @@ def test_without_a_common_size_all_sizes_must_win(operation: str) -> None:
     ],
 )
 def test_on_which_nodes_a_row_holds(
-    measured: tuple[int, int], other: tuple[int, int], holds: bool, holds_for_alltoallv: bool
+    measured: tuple[int, int], other: tuple[int, int], holds: bool, holds_without_bytes: bool
 ) -> None:
     """As tests/unit/collective_measured_nodes_test.cc has it."""
     one, two = Nodes.of(*measured), Nodes.of(*other)
     assert one.holds_on(two, "allgather") == one.holds_on(two, "bcast") == holds
-    assert one.holds_on(two, "alltoallv") == one.holds_on(two, "alltoallw") == holds_for_alltoallv
+    for operation in ("gather", "gatherv", "scatter", "scatterv", "alltoallv", "alltoallw"):
+        assert one.holds_on(two, operation) == holds_without_bytes
 
 
 def test_a_row_wins_in_all_jobs_on_which_it_would_count() -> None:

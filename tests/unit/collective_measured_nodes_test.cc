@@ -33,14 +33,24 @@ TEST(MeasuredNodes, SeveralHoldWhereEachNodeHasAsManyRanks) {
   EXPECT_FALSE(holds({4, 8}, {4, 7, 9}));
 }
 
-TEST(MeasuredNodes, WhatSparesNoMessagesHoldsOnSuchNodesAlone) {
-  for (const Operation operation : {Operation::alltoallv, Operation::alltoallw}) {
+TEST(MeasuredNodes, WhatSparesNoBytesHoldsOnSuchNodesAlone) {
+  for (const Operation operation :
+       {Operation::gather, Operation::gatherv, Operation::scatter, Operation::scatterv,
+        Operation::alltoallv, Operation::alltoallw}) {
     EXPECT_TRUE(holds_on(kFourOfTwo, operation, {4, 2, 2}));
     for (const NodeSizes& other :
          {NodeSizes{3, 2, 2}, NodeSizes{4, 3, 3}, NodeSizes{4, 2, 3}, NodeSizes{4, 1, 2}}) {
       EXPECT_FALSE(holds_on(kFourOfTwo, operation, other));
     }
     EXPECT_TRUE(holds_on(kSeveralNodes, operation, {7, 1, 3}));
+  }
+}
+
+TEST(MeasuredNodes, WhatSparesBytesHoldsOnOthers) {
+  for (const Operation operation :
+       {Operation::bcast, Operation::reduce, Operation::allgather, Operation::allgatherv,
+        Operation::reduce_scatter, Operation::reduce_scatter_block}) {
+    EXPECT_TRUE(holds_on(kFourOfTwo, operation, {3, 2, 8}));
   }
 }
 

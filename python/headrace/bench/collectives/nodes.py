@@ -5,8 +5,11 @@ src/collective/measured_nodes.h says why; a job uses a row only where it holds b
 
 from dataclasses import dataclass
 
-# These put no messages together.
-OF_SUCH_NODES_ALONE = ("alltoallv", "alltoallw")
+# These spare bytes between nodes; others count on such nodes alone.
+SPARES_BYTES = (
+    *("bcast", "reduce", "allgather", "allgatherv"),
+    *("reduce_scatter", "reduce_scatter_block"),
+)
 
 
 @dataclass(frozen=True, order=True)
@@ -42,6 +45,6 @@ class Nodes:
     def holds_on(self, other: "Nodes", operation: str) -> bool:
         if 1 in (self.nodes, other.nodes):
             return self.nodes == other.nodes
-        if operation in OF_SUCH_NODES_ALONE:
+        if operation not in SPARES_BYTES:
             return self == other
         return other.nodes <= self.nodes and other.ranks >= self.ranks
