@@ -78,7 +78,8 @@ def to_toml(jobs: Sequence[Job], machine: str, more: Sequence[str] = ()) -> str:
     lines = [
         "# Which collective operations Headrace carries out: HEADRACE_COLL_TABLE names this file.",
         "# Bytes of one rank's block, and how many times as fast, at the least; 0-0: all sizes.",
-        "# several.4x2: measured on 4 nodes of 2 ranks; counts on 2 to 4 nodes of 2 or more.",
+        "# several.4x2: measured on 4 nodes of 2 ranks; counts on 2 to 4 nodes of 2 or more,",
+        "# but gather(v), scatter(v), alltoallv and alltoallw on such nodes alone.",
         "",
         "[origin]",
         f"machine = {_text(machine)}",
