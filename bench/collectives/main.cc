@@ -2,7 +2,6 @@
 // one job; with --guidelines, also against the same done by other operations, both ways.
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -27,7 +26,8 @@ struct Parameters {
   double milliseconds = 1;  ///< of a batch
   bool guidelines = false;
   bool plain = false;
-  std::string json;
+  std::int64_t nodes = 1;
+  bool print = false;
   bool show_help = false;
 };
 
@@ -46,9 +46,7 @@ struct Finding {
 /// The operations that can be measured, each once.
 std::vector<std::string> known_operations(const Parameters& p) {
   if (!p.guidelines) {
-    std::vector<std::string> names = operation_names();
-    if (p.plain) names.emplace_back("reduce");
-    return names;
+    return operation_names();
   }
   std::vector<std::string> names;
   for (const Guideline& one : Emulation::guidelines()) names.emplace_back(one.operation);
@@ -84,8 +82,9 @@ Parameters parse(int argc, char** argv, std::string& help) {
           {'b', "batches", &p.batches, "of each size and way, in turns", 1},
           {0, "batchTime", &p.milliseconds, "milliseconds that a batch should take"},
           {0, "guidelines", &p.guidelines, "is an operation slower than what does the same?"},
-          {0, "plain", &p.plain, "the MPI library's own alone, reduce included"},
-          {0, "json", &p.json, "write the results as JSON here"},
+          {0, "plain", &p.plain, "the MPI library's own alone"},
+          {0, "nodes", &p.nodes, "fail where the ranks are on fewer nodes", 1},
+          {0, "print", &p.print, "print the results as JSON, between two lines"},
           {'h', "help", &p.show_help, "this help"},
       });
   parser.parse(argc, argv);
@@ -190,6 +189,7 @@ std::string json_of(const World& world, const std::vector<Finding>& all) {
   json.member("MPI", library_version());
   json.member("ranks", world.size);
   json.member("nodes", world.node_count);
+  json.member("node_ranks", world.largest_node);
   json.open_array("cells");
   for (const auto& [of, measured] : all) {
     json.open_object();
@@ -210,6 +210,14 @@ std::string json_of(const World& world, const std::vector<Finding>& all) {
   return json.text();
 }
 
+/// Before anything is measured, which takes minutes.
+void require_nodes(const World& world, std::int64_t nodes) {
+  if (world.node_count >= nodes) return;
+  throw AgreedFailure("the ranks are on too few nodes (on " + std::to_string(world.node_count) +
+                      ", but " + std::to_string(nodes) +
+                      " at least are wanted), let the launcher spread them");
+}
+
 int body(int argc, char** argv) {
   const World world = survey(MPI_COMM_WORLD);
   std::string help;
@@ -218,6 +226,7 @@ int body(int argc, char** argv) {
     if (world.rank == 0) std::fputs(help.c_str(), stdout);
     return 0;
   }
+  require_nodes(world, parameters.nodes);
   Bench bench(parameters, world);
   const std::vector<Case> cases = cases_of(parameters);
   if (world.rank == 0) print_header(parameters);
@@ -228,13 +237,10 @@ int body(int argc, char** argv) {
     wrong += all.back().measured.wrong;
     if (world.rank == 0) print(all.back());
   }
-  std::string problem;
-  if (world.rank == 0 && !parameters.json.empty()) {
-    std::ofstream file(parameters.json);
-    file << json_of(world, all) << "\n";
-    if (!file.flush()) problem = "cannot write '" + parameters.json + "', give another path";
+  if (world.rank == 0 && parameters.print) {
+    std::printf("results\n%s\nend of results\n", json_of(world, all).c_str());
+    std::fflush(stdout);
   }
-  agree(world.communicator, problem);
   return wrong == 0 ? 0 : 1;
 }
 

@@ -13,7 +13,7 @@ namespace headrace::bench::collectives {
 /// The names of all operations that the layer can carry out, as HEADRACE_COLL_OFF takes them.
 std::vector<std::string> operation_names();
 
-/// One operation, one of these or "reduce", on blocks of one size, with the memory of its calls.
+/// One of these operations, on blocks of one size, with the memory of its calls.
 /// Data are doubles that hold whole numbers, so that sums are exact in any order; each call has
 /// other ones.
 class Cell {

@@ -29,6 +29,9 @@ World survey(MPI_Comm communicator) {
   world.consecutive = world.size == 1 || leaders[1] == 0;
   world.node_count = 0;
   for (int rank = 0; rank < world.size; ++rank) world.node_count += leaders[rank] == rank ? 1 : 0;
+  std::vector<int> ranks_of(leaders.size());  // by leader
+  for (const int leader : leaders) ++ranks_of[static_cast<std::size_t>(leader)];
+  world.largest_node = *std::max_element(ranks_of.begin(), ranks_of.end());
 
   if (world.node_count > 1) {
     MPI_Barrier(communicator);

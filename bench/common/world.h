@@ -19,6 +19,7 @@ struct World {
   int size = 1;
   int node_count = 1;
   int ranks_per_node = 1;   ///< on the node of rank 0
+  int largest_node = 1;     ///< ranks of the node that has most
   bool consecutive = true;  ///< ranks 0 and 1 share a node (or there is one rank)
   double clock_offset = 0;  ///< added to this rank's clock gives rank 0's, in seconds
 

@@ -41,6 +41,20 @@ std::array<const Algorithm*, 30> all() {
           &nodes_reduce};
 }
 
+/// In so many parts data is handed on later by that share of its time; more would cost more.
+constexpr std::size_t kPartsHandedOn = 16;
+/// Libraries send that much without asking the receiver first, so that it goes on at once.
+constexpr std::size_t kLeastPart = std::size_t{32} << 10;
+
+/// The most bytes of a call that an algorithm, which makes parts, moves at a time.
+std::size_t largest_of(const Algorithm& algorithm, const Shape& shape, const Call& call,
+                       const Limits& limits) {
+  const std::size_t room = algorithm.largest(shape, limits);
+  // Between two nodes nobody hands anything on.
+  if (!algorithm.hands_on || shape.node_count < 3) return room;
+  return std::min(room, std::max(kLeastPart, call.bytes / kPartsHandedOn));
+}
+
 /// A message costs about as much as this many bytes.
 constexpr double kBytesOfMessage = 16384;
 
@@ -78,7 +92,7 @@ std::size_t part_bytes(const Shape& shape, const Call& call, const Limits& limit
   std::size_t largest = 0;
   for (const Algorithm* const candidate : algorithms()) {
     if (candidate->operation == call.operation && candidate->largest != nullptr) {
-      largest = std::max(largest, candidate->largest(shape, limits));
+      largest = std::max(largest, largest_of(*candidate, shape, call, limits));
     }
   }
   largest -= largest % kUnit;

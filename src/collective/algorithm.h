@@ -26,6 +26,9 @@ struct Algorithm {
   std::size_t (*largest)(const Shape& shape, const Limits& limits);
   /// Adds this rank's steps.
   void (*plan)(const Shape& shape, const Call& call, const Limits& limits, Schedule& schedule);
+  /// Whether nodes hand data on. It then goes in parts, so that a part goes on while the next one
+  /// comes.
+  bool hands_on = false;
 };
 
 /// All there are.
@@ -38,8 +41,8 @@ struct Choice {
 };
 Choice choose(const Shape& shape, const Call& call, const Limits& limits);
 
-/// Bytes of each part of a call that is larger than what has room in the stage: the whole call
-/// where it has, or where no algorithm makes it in parts.
+/// Bytes of each part of a call that is larger than what has room in the stage, or that nodes hand
+/// on: the whole call where it has room, or where no algorithm makes it in parts.
 std::size_t part_bytes(const Shape& shape, const Call& call, const Limits& limits);
 
 // In the files that are named after them.

@@ -44,7 +44,7 @@ std::string reason_of(const Chosen& chosen) {
   char text[96] = "";
   std::snprintf(text, sizeof text, "measured to be at least %.1f times as fast as the MPI library",
                 chosen.use->gain);
-  return text;
+  return text + on_text(chosen.use->nodes);
 }
 
 /// Communicators may be many, with other numbers among the alternatives: what was kept of a choice

@@ -47,7 +47,7 @@ void plan(const Shape& shape, const Call& call, const Limits&, Schedule& schedul
 
 }  // namespace
 
-const Algorithm nodes_bcast = {"tree of nodes", Operation::bcast, &obstacle,
-                               &cost_of_tree,   &largest,         &plan};
+const Algorithm nodes_bcast = {
+    "tree of nodes", Operation::bcast, &obstacle, &cost_of_tree, &largest, &plan, true};
 
 }  // namespace headrace::collective

@@ -27,15 +27,26 @@ std::uint64_t note_of(const Call& call, std::uint64_t number) {
   return (number << kBitsOfOperation | operation) << kBitsOfBytes | bytes;
 }
 
-/// What was measured where we are better at it; else null.
-const Use* find_use(const Measured& measured, const Shape& shape, const Call& call) {
+/// What was measured where we are better at it.
+struct Found {
+  const Use* use = nullptr;        ///< null: nothing that counts here
+  const char* obstacle = nullptr;  ///< then why
+};
+Found find_use(const Measured& measured, const Shape& shape, const NodeSizes& sizes,
+               const Call& call) {
   const std::size_t block =
       call.blocks.are_alike() ? call.bytes : call.bytes / static_cast<std::size_t>(shape.size);
-  const auto found = std::ranges::find_if(measured.uses, [&](const Use& use) {
-    return use.library == measured.library && use.operation == call.operation &&
-           use.is_on_one_node == (shape.node_count == 1) && use.least <= block && block <= use.most;
-  });
-  return found == measured.uses.end() ? nullptr : &*found;
+  const bool is_between_nodes = shape.node_count > 1;
+  Found found{nullptr, "it was not measured to be slower"};
+  for (const Use& use : measured.uses) {
+    const bool is_of_it = use.library == measured.library && use.operation == call.operation &&
+                          use.least <= block && block <= use.most;
+    if (!is_of_it || (use.nodes == kOneNode) == is_between_nodes) continue;
+    if (holds_on(use.nodes, use.operation, sizes)) return {&use, nullptr};
+    found.obstacle =
+        "it was measured to be slower, but on other numbers of nodes and of their ranks";
+  }
+  return found;
 }
 
 /// A number that is the same where the same was measured.
@@ -46,7 +57,8 @@ std::int64_t print_of(const std::optional<Measured>& measured) {
   for (const Use& use : measured->uses) {
     print.add(static_cast<std::int64_t>(use.library));
     print.add(static_cast<std::int64_t>(use.operation));
-    print.add(use.is_on_one_node ? 1 : 0);
+    print.add(use.nodes.nodes);
+    print.add(use.nodes.ranks);
     print.add(static_cast<std::int64_t>(use.least));
     print.add(static_cast<std::int64_t>(use.most));
   }
@@ -77,6 +89,7 @@ Ranks::Ranks(std::unique_ptr<fabric::Channel> channel, std::unique_ptr<StageMemo
     : channel_(std::move(channel)),
       memory_(std::move(memory)),
       measured_(measured),
+      sizes_(node_sizes(memory_->shape())),
       transport_({memory_->bells(), memory_->milestones(), memory_->shape().node_rank},
                  waiter_of(*channel_), channel_->tag(kCallTag)) {}
 
@@ -109,7 +122,7 @@ Limits Ranks::limits() const {
 }
 
 void Ranks::fill(const Call& call, bool is_part, Prepared& prepared) const {
-  prepared.part = part_bytes(shape(), call, limits());
+  prepared.part = is_part ? call.bytes : part_bytes(shape(), call, limits());
   Call part = call;
   part.bytes = prepared.part;
   if (part.blocks.are_alike() && part.blocks.size != 0) part.blocks.size = part.bytes;
@@ -119,10 +132,11 @@ void Ranks::fill(const Call& call, bool is_part, Prepared& prepared) const {
   prepared.schedule.steps.clear();
   prepared.schedule.meets = true;
   const bool asks = choice.algorithm != nullptr && !is_part && measured_;
-  prepared.use = asks ? find_use(*measured_, shape(), call) : nullptr;
-  if (asks && prepared.use == nullptr) {
+  const Found found = asks ? find_use(*measured_, shape(), sizes_, call) : Found();
+  prepared.use = found.use;
+  if (found.obstacle != nullptr) {
     prepared.algorithm = nullptr;
-    prepared.obstacle = "it was not measured to be slower";
+    prepared.obstacle = found.obstacle;
   }
   if (prepared.algorithm != nullptr && prepared.part == call.bytes) {
     choice.algorithm->plan(shape(), call, limits(), prepared.schedule);

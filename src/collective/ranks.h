@@ -93,6 +93,7 @@ class Ranks {
   std::unique_ptr<fabric::Channel> channel_;
   std::unique_ptr<StageMemory> memory_;
   std::optional<Measured> measured_;
+  NodeSizes sizes_;
   NodeTransport transport_;
   std::array<Kept, kMostKept> kept_;
   Prepared unkept_;  ///< of calls whose blocks have sizes of their own

@@ -72,7 +72,12 @@ void plan_between(const Shape& shape, const Call& call, const Limits&, Schedule&
 
 const Algorithm node_reduce = {"shared", Operation::reduce,     &obstacle_on_node,
                                &no_cost, &largest_rows_on_node, &plan_on_node};
-const Algorithm nodes_reduce = {"tree of nodes", Operation::reduce, &obstacle_between,
-                                &cost_of_tree,   &largest_between,  &plan_between};
+const Algorithm nodes_reduce = {"tree of nodes",
+                                Operation::reduce,
+                                &obstacle_between,
+                                &cost_of_tree,
+                                &largest_between,
+                                &plan_between,
+                                true};
 
 }  // namespace headrace::collective

@@ -57,21 +57,30 @@ bool read_ranges(std::string_view text, Use use, std::vector<Use>& uses) {
   return true;
 }
 
+/// What a header says after the library's name.
+std::optional<MeasuredNodes> nodes_of(const std::vector<std::string>& header) {
+  if (header.size() == 2 && header[1] == "one") return kOneNode;
+  if (header.size() < 2 || header.size() > 3 || header[1] != "several") return std::nullopt;
+  MeasuredNodes nodes = kSeveralNodes;
+  if (header.size() == 3 && !read_nodes(header[2], nodes)) return std::nullopt;
+  return nodes;
+}
+
 /// Why an entry cannot be used, and what to write; empty where it is used or is none of ours.
 std::string use_entry(const TomlEntry& entry, std::vector<Use>& uses) {
   if (!entry.table.empty() && entry.table[0] == "origin") return {};
   if (entry.table.size() > 2 && entry.table[2] == kOfTheLibrary) return {};
-  const auto library = entry.table.size() == 2 ? library_named(entry.table[0]) : std::nullopt;
-  const bool is_on_one_node = library && entry.table[1] == "one";
-  if (!library || (!is_on_one_node && entry.table[1] != "several")) {
+  const auto library = entry.table.empty() ? std::nullopt : library_named(entry.table[0]);
+  const auto nodes = library ? nodes_of(entry.table) : std::nullopt;
+  if (!nodes) {
     return "(it is below no header of a library and a number of nodes), write for example "
-           "[mpich.one] above it";
+           "[mpich.one] above it, or [mpich.several.4x2] for 4 nodes of 2 ranks";
   }
   const auto operation = operation_named(entry.key);
   if (!operation) {
     return "(no operation is called '" + printable(entry.key) + "'), write for example allreduce";
   }
-  if (!read_ranges(entry.value, {*library, *operation, is_on_one_node, 0, 0, 0}, uses)) {
+  if (!read_ranges(entry.value, {*library, *operation, *nodes, 0, 0, 0}, uses)) {
     return "(it has no ranges of bytes, each with a gain above 1), write for example \"1-512 1.5, "
            "4096-65536 1.2\"";
   }

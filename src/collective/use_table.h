@@ -22,6 +22,11 @@ struct UseTable {
 ///
 ///     [mpich.one]
 ///     allreduce = "1-512 1.5, 4096-1048576 1.2"
+///     [mpich.several.4x2]
+///     allgather = "1-65536 1.9"
+///
+/// 4x2: measured on 4 nodes of 2 ranks, see measured_nodes.h for where that holds. Without it a
+/// table holds on any number of nodes from 2 on.
 ///
 /// A table `origin` says where it was measured, and tables like `mpich.one.library.2` are about the
 /// library's own algorithms, which `headrace run` sets: both are left alone. What cannot be used is

@@ -12,7 +12,7 @@ from headrace.launch import order_choice, rank_order
 from headrace.launch.ordered_line import Ordered
 from headrace.launch.rank_order import rank_map
 from headrace.launchers.families import ALPS, HYDRA, INHERIT, OPENMPI, PALS, SLURM, Family
-from headrace.launchers.job_size import JobSize, expanded, job_size
+from headrace.launchers.job_size import JobSize, expanded, job_size, nodes_named
 from headrace.place import order_file, orders
 
 REVERSED = np.arange(7, -1, -1)
@@ -46,6 +46,28 @@ def test_the_size_of_a_job(
     line: str, family: Family, hosts: tuple[str, ...], sizes: tuple[int, ...]
 ) -> None:
     assert sized(line, family) == JobSize(sum(sizes), hosts, sizes)
+
+
+@pytest.mark.parametrize(
+    ("line", "family", "nodes"),
+    [
+        ("srun -N 4 -n 16", SLURM, 4),
+        ("srun --nodes=2-8 app", SLURM, 2),
+        ("srun -N3 -w n[0-2]", SLURM, 3),
+        ("srun --nodelist n[0-2],m1 -n 4", SLURM, 4),
+        ("srun -n 16", SLURM, 0),
+        ("mpiexec -hosts a,b -ppn 2 -n 4", HYDRA, 2),
+        ("mpiexec -n 4 app", HYDRA, 0),
+        ("mpirun --host a:2,b:2 -n 4", OPENMPI, 2),
+    ],
+)
+def test_a_line_names_its_nodes(line: str, family: Family, nodes: int) -> None:
+    assert nodes_named(line.split(), family) == nodes
+
+
+def test_a_host_file_names_its_nodes(tmp_path: Path) -> None:
+    (tmp_path / "hosts").write_text("a:2\nb:2\nc:2\n")
+    assert nodes_named(["mpiexec", "-f", str(tmp_path / "hosts"), "-n", "2"], HYDRA) == 3
 
 
 def test_schedulers_tell_the_nodes(tmp_path: Path) -> None:

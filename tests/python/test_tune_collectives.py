@@ -8,7 +8,8 @@ import pytest
 from bench_support import bench_command
 
 from headrace.bench.collectives.findings import Cell, Job, to_text
-from headrace.bench.collectives.table import LEAST_GAIN, gains, ranges, to_toml
+from headrace.bench.collectives.nodes import Nodes
+from headrace.bench.collectives.table import LEAST_GAIN, gains, ranges, to_toml, told
 
 FLAGS = "flags"
 LIBRARY = "the MPI library"
@@ -28,7 +29,15 @@ def cell(
 
 
 def job(*cells: Cell, kind: str = "mpich", ranks: int = 2, nodes: int = 1) -> Job:
-    return Job("An MPI", kind, ranks, nodes, 'defaults "quoted"', "2026-11-28", list(cells))
+    """ranks: of the job; as many on each node."""
+    settings = 'defaults "quoted"'
+    shape = {"node_ranks": -(-ranks // nodes)}
+    return Job("An MPI", kind, ranks, nodes, settings, "2026-11-28", list(cells), **shape)
+
+
+def on(nodes: int, ranks: int, *cells: Cell) -> Job:
+    """ranks: of each node."""
+    return job(*cells, ranks=nodes * ranks, nodes=nodes)
 
 
 @pytest.mark.parametrize(
@@ -38,6 +47,7 @@ def job(*cells: Cell, kind: str = "mpich", ranks: int = 2, nodes: int = 1) -> Jo
         ({8: 1.5}, [(1, 8, 1.5)]),
         ({0: 2.0}, [(0, 0, 2.0)]),
         ({8: 1.0, 64: 2.0}, [(64, 64, 2.0)]),
+        ({64: 2.0, 512: 2.5}, [(64, 512, 2.0)]),
         ({8: 1.5, 64: 1.2, 512: 0.9, 4096: 3.0}, [(1, 64, 1.2), (4096, 4096, 3.0)]),
         ({64: 1.2, 8: 1.5}, [(1, 64, 1.2)]),
         ({8: LEAST_GAIN - 0.001}, []),
@@ -65,15 +75,16 @@ def test_only_what_surely_wins_in_all_jobs_is_taken() -> None:
         job(cell(2.0, 8, pairs=3), kind="intel"),
     ]
     found = gains(jobs)
-    assert found["mpich", "one", "bcast"] == pytest.approx({8: 1.5, 64: 0.9, 512: 0, 4096: 0})
-    assert found["intel", "one", "bcast"] == {8: 0}
+    one = Nodes(1, 0)
+    assert found["mpich", one, "bcast"] == pytest.approx({8: 1.5, 64: 0.9, 512: 0, 4096: 0})
+    assert found["intel", one, "bcast"] == {8: 0}
 
 
 def test_the_table_is_toml() -> None:
-    jobs = [job(cell(1.5, 8), cell(1.0, 64), cell(2.25, 512)), job(cell(3.0, 8), nodes=2)]
+    jobs = [job(cell(1.5, 8), cell(1.0, 64), cell(2.25, 512)), on(4, 2, cell(3.0, 8))]
     read = tomllib.loads(to_toml(jobs, 'a "machine"\n'))
     assert read["origin"]["machine"] == 'a "machine"\n' and read["origin"]["date"] == "2026-11-28"
-    (one, several) = (read["mpich"][nodes]["bcast"] for nodes in ("one", "several"))
+    one, several = read["mpich"]["one"]["bcast"], read["mpich"]["several"]["4x2"]["bcast"]
     assert one in ("1-8 1.5, 512-512 2.25", "1-8 1.49, 512-512 2.24")
     assert several in ("1-8 3", "1-8 2.99")
 
@@ -86,6 +97,71 @@ def test_without_a_common_size_all_sizes_must_win(operation: str) -> None:
     assert text in ("0-0 1.5", "0-0 1.49")
     cells.append(cell(0.9, 4096, operation=operation))
     assert "mpich" not in tomllib.loads(to_toml([job(*cells)], "m"))
+
+
+@pytest.mark.parametrize(
+    ("measured", "other", "holds", "holds_without_bytes"),
+    [
+        ((1, 2), (1, 8), True, True),
+        ((1, 2), (2, 2), False, False),
+        ((4, 2), (1, 8), False, False),
+        ((4, 2), (4, 2), True, True),
+        ((4, 2), (2, 2), True, False),
+        ((4, 2), (4, 16), True, False),
+        ((4, 2), (5, 2), False, False),
+        ((4, 2), (4, 1), False, False),
+    ],
+)
+def test_on_which_nodes_a_row_holds(
+    measured: tuple[int, int], other: tuple[int, int], holds: bool, holds_without_bytes: bool
+) -> None:
+    """As tests/unit/collective_measured_nodes_test.cc has it."""
+    one, two = Nodes.of(*measured), Nodes.of(*other)
+    assert one.holds_on(two, "allgather") == one.holds_on(two, "bcast") == holds
+    for operation in ("gather", "gatherv", "scatter", "scatterv", "alltoallv", "alltoallw"):
+        assert one.holds_on(two, operation) == holds_without_bytes
+
+
+def test_a_row_wins_in_all_jobs_on_which_it_would_count() -> None:
+    jobs = [
+        on(4, 2, cell(2.0, 8), cell(2.0, 64), cell(3.0, 512)),
+        on(2, 2, cell(1.5, 8), cell(0.9, 64), cell(2.0, 32)),
+        on(4, 8, cell(4.0, 8), cell(4.0, 64), cell(1.0, 512)),
+        on(8, 2, cell(0.5, 8), cell(1.2, 64)),
+    ]
+    found = gains(jobs)
+    of = {(nodes.nodes, nodes.ranks): sizes for (_, nodes, _), sizes in found.items()}
+    assert of[4, 2] == pytest.approx({8: 1.5, 64: 0.9, 512: 1.0})
+    assert of[2, 2] == pytest.approx({8: 1.5, 64: 0.9, 32: 2.0})
+    assert of[4, 8] == pytest.approx({8: 4.0, 64: 4.0, 512: 1.0})
+    assert of[8, 2] == pytest.approx({8: 0.5, 64: 0.9, 512: 1.0})
+    read = tomllib.loads(to_toml(jobs, "m"))["mpich"]["several"]
+    assert set(read) == {"2x2", "4x2", "4x8"}
+    assert read["4x2"]["bcast"].startswith("1-8 1.") and "," not in read["4x2"]["bcast"]
+
+
+def test_a_size_that_loses_elsewhere_parts_a_range() -> None:
+    jobs = [on(4, 2, cell(2.0, 8), cell(2.0, 512)), on(2, 4, cell(0.5, 64))]
+    read = tomllib.loads(to_toml(jobs, "m"))["mpich"]["several"]["4x2"]["bcast"]
+    assert [part.split()[0] for part in read.split(", ")] == ["1-8", "512-512"]
+
+
+def test_says_where_a_table_counts() -> None:
+    jobs = [
+        on(4, 2, cell(2.0, 8)),
+        on(2, 1, cell(0.5, 8)),
+        job(cell(2.0, 8)),
+        job(cell(2.0, 8), kind="other"),
+    ]
+    assert told(jobs) == [
+        "what was measured of mpich on one node counts on one node",
+        "nothing that was measured of mpich on 2 nodes of 1 rank is surely faster, so it is left "
+        "to the library there",
+        "what was measured of mpich on 4 nodes of 2 ranks counts on 2 to 4 nodes with at least "
+        "2 ranks each",
+        "'An MPI' is left out (tables have intel, mpich, openmpi alone)",
+    ]
+    assert set(tomllib.loads(to_toml(jobs, "m"))) == {"origin", "mpich"}
 
 
 def test_nothing_to_take_is_an_empty_table() -> None:

@@ -31,13 +31,18 @@ Shape shape_of(const Nodes& nodes, std::unique_ptr<Layout>& layout) {
 }
 
 TEST(ChoiceLog, SaysWhichCallsAndWhy) {
-  const Use use{Library::mpich, Operation::allgather, true, 1, 16384, 1.25};
+  Use use{Library::mpich, Operation::allgather, kOneNode, 1, 16384, 1.25};
   const auto told = decision_of(call_of(Operation::allgather, 300),
                                 {.algorithm = &node_allgather, .use = &use}, 8, "others");
   EXPECT_EQ(told.subject, "allgather of 256 B to 4 KiB on 8 ranks");
   EXPECT_EQ(told.choice, node_allgather.name);
   EXPECT_EQ(told.reason, "measured to be at least 1.2 times as fast as the MPI library");
   EXPECT_EQ(told.alternatives, "others");
+  use.nodes = {4, 2};
+  EXPECT_EQ(decision_of(call_of(Operation::allgather, 300),
+                        {.algorithm = &nodes_allgather_ring, .use = &use}, 8, "")
+                .reason,
+            "measured to be at least 1.2 times as fast as the MPI library on 4 nodes of 2 ranks");
 }
 
 TEST(ChoiceLog, SaysNoSizeOfBarriersNorWhereNoneIsKnown) {

@@ -76,6 +76,55 @@ TEST(Ranks, AddUpMoreThanAStageHolds) {
   });
 }
 
+/// Of three nodes one hands on what another sends, so it goes in parts, of which the last is
+/// smaller.
+TEST(Ranks, HandOnInParts) {
+  constexpr std::size_t kNumbers = 20'001;
+  run_ranks({"a", "b", "a", "c", "c"}, [](int rank, Ranks& ranks) {
+    Call call = sum_call(kNumbers);
+    for (int root = 0; root < 5; ++root) {
+      call.root = root;
+      std::vector<std::int64_t> mine(kNumbers);
+      std::iota(mine.begin(), mine.end(), rank);
+      std::vector<std::int64_t> sum(kNumbers);
+      call.operation = Operation::reduce;
+      ASSERT_EQ(ranks.prepare(call).part, 32U << 10);
+      ASSERT_EQ(run(ranks, call, mine.data(), sum.data()), Ranks::Outcome::done);
+      for (std::size_t i = 0; rank == root && i < kNumbers; ++i) {
+        ASSERT_EQ(sum[i], 5 * static_cast<std::int64_t>(i) + 10);
+      }
+      call.operation = Operation::bcast;
+      ASSERT_EQ(ranks.prepare(call).part, 32U << 10);
+      std::vector<std::int64_t> got(kNumbers);
+      ASSERT_EQ(run(ranks, call, mine.data(), got.data()), Ranks::Outcome::done);
+      for (std::size_t i = 0; rank != root && i < kNumbers; ++i) {
+        ASSERT_EQ(got[i], root + static_cast<std::int64_t>(i));
+      }
+    }
+  });
+}
+
+TEST(Ranks, HandOnLargeDataInLargerParts) {
+  run_ranks({"a", "a", "b", "c"}, [](int, Ranks& ranks) {
+    Call call = sum_call(std::size_t{1} << 17);
+    for (const Operation operation : {Operation::reduce, Operation::bcast}) {
+      call.operation = operation;
+      EXPECT_EQ(ranks.prepare(call).part, call.bytes / 16);
+    }
+  });
+}
+
+/// Nobody hands anything on there.
+TEST(Ranks, SendAllAtOnceBetweenTwoNodes) {
+  run_ranks({"a", "a", "b"}, [](int, Ranks& ranks) {
+    Call call = sum_call(20'001);
+    for (const Operation operation : {Operation::reduce, Operation::bcast}) {
+      call.operation = operation;
+      EXPECT_EQ(ranks.prepare(call).part, call.bytes);
+    }
+  });
+}
+
 /// One rank leaves a call to the library, as for data on a device: all do, and the next call is
 /// theirs again.
 TEST(Ranks, PassWhereOnePasses) {
@@ -183,12 +232,58 @@ int made_with(const std::vector<std::vector<Use>>& tables) {
 }
 
 TEST(Ranks, AreMadeWhereAllHaveTheSameTable) {
-  const Use use{Library::mpich, Operation::allreduce, true, 8, 64, 1.5};
+  const Use use{Library::mpich, Operation::allreduce, kOneNode, 8, 64, 1.5};
   Use other = use;
   other.most = 65;
   EXPECT_EQ(made_with({{use}, {use}, {use}}), 3);
   EXPECT_EQ(made_with({{use}, {use, other}, {use}}), 0);
   EXPECT_EQ(made_with({{use}, {use}, {other}}), 0);
+  other = use;
+  other.nodes = {2, 2};
+  EXPECT_EQ(made_with({{use}, {use, other}, {use}}), 0);
+}
+
+/// What is said of an allgather of 8 bytes on such nodes where `use` was measured; "" where it is
+/// carried out.
+std::string said_of(const std::vector<std::string>& nodes, const Use& use) {
+  sim::PostOffice office(static_cast<int>(nodes.size()));
+  std::vector<std::string> said(nodes.size());
+  std::vector<std::thread> threads;
+  for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
+    threads.emplace_back([&, rank] {
+      const Measured measured{Library::mpich, {&use, 1}};
+      auto ranks = Ranks::create(make_team(office, static_cast<int>(rank), nodes[rank]), measured);
+      ASSERT_TRUE(ranks) << ranks.error().message;
+      Call call;
+      call.operation = Operation::allgather;
+      call.bytes = call.blocks.size = call.blocks.distance = 8;
+      const Ranks::Prepared& prepared = ranks.value()->prepare(call);
+      EXPECT_EQ(prepared.algorithm == nullptr, prepared.obstacle != nullptr);
+      EXPECT_EQ(prepared.use, prepared.obstacle == nullptr ? &use : nullptr);
+      if (prepared.obstacle != nullptr) said[rank] = prepared.obstacle;
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& one : said) EXPECT_EQ(one, said[0]);
+  return said[0];
+}
+
+TEST(Ranks, GoByWhatWasMeasuredOnSuchNodes) {
+  const Use use{Library::mpich, Operation::allgather, {2, 2}, 1, 64, 1.5};
+  constexpr const char* kElsewhere =
+      "it was measured to be slower, but on other numbers of nodes and of their ranks";
+  constexpr const char* kNot = "it was not measured to be slower";
+  EXPECT_EQ(said_of({"a", "a", "b", "b"}, use), "");
+  EXPECT_EQ(said_of({"a", "b", "a", "b", "b"}, use), "");
+  EXPECT_EQ(said_of({"a", "a", "a", "b"}, use), kElsewhere);
+  EXPECT_EQ(said_of({"a", "a", "b", "b", "c", "c"}, use), kElsewhere);
+  EXPECT_EQ(said_of({"a", "a"}, use), kNot);
+  Use larger = use;
+  larger.least = 16;
+  EXPECT_EQ(said_of({"a", "a", "b", "b"}, larger), kNot);
+  Use on_one = use;
+  on_one.nodes = kOneNode;
+  EXPECT_EQ(said_of({"a", "a", "b", "b"}, on_one), kNot);
 }
 
 }  // namespace

@@ -13,19 +13,22 @@ TEST(UseTable, HasRangesByLibraryNodesAndOperation) {
   const UseTable table = read_use_table(
       "[origin]\nmachine = \"here\"\n"
       "[mpich.one]\nallreduce = \"1-512 1.5, 4096-1048576 1.25\"\nbarrier = \"0-0 2\"\n"
-      "[openmpi.several]\nallgather = \"8-8 1.01\"\n");
+      "[openmpi.several]\nallgather = \"8-8 1.01\"\n"
+      "[intel.several.16x64]\nbcast = \"8-8 1.5\"\n");
   EXPECT_TRUE(table.problems.empty()) << table.problems[0];
-  ASSERT_EQ(table.uses.size(), 4U);
+  ASSERT_EQ(table.uses.size(), 5U);
   EXPECT_EQ(table.uses[0].library, Library::mpich);
   EXPECT_EQ(table.uses[0].operation, Operation::allreduce);
-  EXPECT_TRUE(table.uses[0].is_on_one_node);
+  EXPECT_EQ(table.uses[0].nodes, kOneNode);
   EXPECT_EQ(table.uses[0].least, 1U);
   EXPECT_EQ(table.uses[0].most, 512U);
   EXPECT_EQ(table.uses[0].gain, 1.5);
   EXPECT_EQ(table.uses[1].most, 1048576U);
   EXPECT_EQ(table.uses[2].operation, Operation::barrier);
   EXPECT_EQ(table.uses[3].library, Library::openmpi);
-  EXPECT_FALSE(table.uses[3].is_on_one_node);
+  EXPECT_EQ(table.uses[3].nodes, kSeveralNodes);
+  EXPECT_EQ(table.uses[4].library, Library::intel);
+  EXPECT_EQ(table.uses[4].nodes, (MeasuredNodes{16, 64}));
 }
 
 TEST(UseTable, LeavesTheLibrarysOwnAlgorithmsAlone) {
@@ -39,16 +42,31 @@ TEST(UseTable, LeavesTheLibrarysOwnAlgorithmsAlone) {
 }
 
 TEST(UseTable, LeavesOutWhatIsNoneAndSaysSo) {
-  for (const char* const bad :
-       {"[mpich.one]\nbcats = \"1-2 1.5\"", "[mpich]\nbcast = \"1-2 1.5\"", "bcast = \"1-2 1.5\"",
-        "[other.one]\nbcast = \"1-2 1.5\"", "[mpich.two]\nbcast = \"1-2 1.5\"",
-        "[mpich.one]\nbcast = \"2-1 1.5\"", "[mpich.one]\nbcast = \"1-2 1\"",
-        "[mpich.one]\nbcast = \"1-2 nan\"", "[mpich.one]\nbcast = \"1-2 inf\"",
-        "[mpich.one]\nbcast = \"-1-2 1.5\"", "[mpich.one]\nbcast = \"1-2\"",
-        "[mpich.one]\nbcast = \"1-2 1.5,3-4 1.5\"", "[mpich.one]\nbcast = \"1-2 1.5, \"",
-        "[mpich.one]\nbcast = \"1-99999999999999999999 1.5\"", "[mpich.one]\nbcast = 3",
-        "[mpich.one]\nbcast = \"\"", "[mpich.one]\nbcast = [1]",
-        "[mpich.one.other.2]\nbcast = \"1-2 1.5\"", "[mpich.library]\nbcast = \"1-2 1.5\""}) {
+  for (const char* const bad : {"[mpich.one]\nbcats = \"1-2 1.5\"",
+                                "[mpich]\nbcast = \"1-2 1.5\"",
+                                "bcast = \"1-2 1.5\"",
+                                "[other.one]\nbcast = \"1-2 1.5\"",
+                                "[mpich.two]\nbcast = \"1-2 1.5\"",
+                                "[mpich.one]\nbcast = \"2-1 1.5\"",
+                                "[mpich.one]\nbcast = \"1-2 1\"",
+                                "[mpich.one]\nbcast = \"1-2 nan\"",
+                                "[mpich.one]\nbcast = \"1-2 inf\"",
+                                "[mpich.one]\nbcast = \"-1-2 1.5\"",
+                                "[mpich.one]\nbcast = \"1-2\"",
+                                "[mpich.one]\nbcast = \"1-2 1.5,3-4 1.5\"",
+                                "[mpich.one]\nbcast = \"1-2 1.5, \"",
+                                "[mpich.one]\nbcast = \"1-99999999999999999999 1.5\"",
+                                "[mpich.one]\nbcast = 3",
+                                "[mpich.one]\nbcast = \"\"",
+                                "[mpich.one]\nbcast = [1]",
+                                "[mpich.several.4]\nbcast = \"1-2 1.5\"",
+                                "[mpich.several.1x8]\nbcast = \"1-2 1.5\"",
+                                "[mpich.several.4x0]\nbcast = \"1-2 1.5\"",
+                                "[mpich.one.4x2]\nbcast = \"1-2 1.5\"",
+                                "[mpich.several.4x2.more]\nbcast = \"1-2 1.5\"",
+                                "[mpich.several.\"4 nodes\"]\nbcast = \"1-2 1.5\"",
+                                "[mpich.one.other.2]\nbcast = \"1-2 1.5\"",
+                                "[mpich.library]\nbcast = \"1-2 1.5\""}) {
     const UseTable table =
         read_use_table(std::string(bad) + "\n[intel.one]\nbarrier = \"0-0 2\"\n");
     ASSERT_EQ(table.uses.size(), 1U) << bad;

@@ -15,7 +15,7 @@ from headrace.errors import HeadraceError
 @contextmanager
 def workspace(directory: Path) -> Iterator[Path]:
     """A new directory inside `directory`, removed with all it holds at the end of the block; an
-    end by SIGTERM or SIGHUP too."""
+    end by SIGTERM or SIGHUP, too."""
     try:
         folder = tempfile.TemporaryDirectory(prefix="headrace-", dir=directory)
     except OSError as error:
@@ -24,6 +24,13 @@ def workspace(directory: Path) -> Iterator[Path]:
             error.strerror or str(error),
             "name another directory with --dir",
         ) from error
+    with ended_in_order(), folder as name:
+        yield Path(name)
+
+
+@contextmanager
+def ended_in_order() -> Iterator[None]:
+    """SIGTERM and SIGHUP end the block as Ctrl-C does, so that what it has begun is ended, too."""
     # nohup(1) has SIGHUP ignored.
     ending = [
         number
@@ -32,8 +39,7 @@ def workspace(directory: Path) -> Iterator[Path]:
     ]
     previous = {number: signal.signal(number, _interrupt) for number in ending}
     try:
-        with folder as name:
-            yield Path(name)
+        yield
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)

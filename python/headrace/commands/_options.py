@@ -47,6 +47,27 @@ def mpi_names_option(other: str = "") -> Callable[[Any], Any]:
     )
 
 
+def sizes_options(command: Any) -> Any:
+    """What is measured of collective operations: operations, least and most."""
+    for option in (
+        click.option(
+            "--most", default="4m", show_default=True, help="The last; each is 8 times the other."
+        ),
+        click.option(
+            "--least", default="8", show_default=True, help="The first size, in bytes of a rank."
+        ),
+        click.option("--operations", default="", help="Names with commas between them.  [all]"),
+    ):
+        command = option(command)
+    return command
+
+
+def size_flags(operations: str, least: str, most: str) -> list[str]:
+    """The same, as the program takes it."""
+    named = ["--operations", operations] if operations else []
+    return ["--least", least, "--most", most, *named]
+
+
 def earlier_option(help_text: str) -> Callable[[Any], Any]:
     """--from FILE, any number of times, passed on as `earlier`."""
     return click.option(

@@ -25,6 +25,7 @@ HOST_FILE = (
     *("-machine", "--machine", "-default-hostfile", "--default-hostfile"),
 )
 MAP_BY = ("-map-by", "--map-by")
+NODE_COUNT = ("-N", "--nodes")  # Slurm's; the least, or a range
 LARGEST_FILE = 1 << 26
 MOST = 1 << 24  # ranks
 UNKNOWN = -1  # ranks that no count tells
@@ -74,6 +75,19 @@ def job_size(line: Sequence[str], family: Family, environ: Mapping[str, str]) ->
     if not hosts or not 0 < ranks <= MOST:
         return JobSize(min(ranks, MOST))
     return JobSize(ranks, *_filled(hosts, ranks, per_node))
+
+
+def nodes_named(line: Sequence[str], family: Family) -> int:
+    """How many nodes a line's own options name or ask for; 0 if they do not say."""
+    contexts = read_contexts(family, list(line))
+    if family is SLURM:
+        for option in (option for one in contexts for option in one.options):
+            if option.name in NODE_COUNT and option.values:
+                return _digits(option.values[0].partition("-")[0])
+    names = HOST_LIST if family is SLURM else (*HOST_LIST, *HOST_FILE)
+    if any(option.name in names for one in contexts for option in one.options):
+        return len({host.name for host in _hosts(contexts, family, {})})
+    return 0
 
 
 def _ranks(contexts: Sequence[Context], family: Family, environ: Mapping[str, str]) -> int:

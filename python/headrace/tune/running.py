@@ -12,16 +12,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from headrace import __version__
-from headrace.bench.programs import SUFFIXES, find_program
+from headrace.bench.by_line import launch_by_line
+from headrace.bench.programs import find_program
 from headrace.bench.runner import end_group, find_host, launch, start_captured
 from headrace.errors import HeadraceError
-from headrace.launch.job import find_preload, launch_of_line
 from headrace.launch.values import Launch
-from headrace.launchers.detection import detect
-from headrace.mpi.choice import at_path
-from headrace.mpi.environment import library_environment
-from headrace.mpi.program import locate
-from headrace.settings.resolver import resolve_run
 from headrace.tune.figures import Measured, from_program
 
 PROGRAM = "tune"
@@ -93,25 +88,7 @@ def _launch(
         program = find_program(PROGRAM, way.mpi, environ)
         command = [str(program), *arguments]
         return launch(host, way.ranks, command, environ, preload=True, variables=own)
-    kind, variables = _of_launcher(way, environ)
-    environ = {**environ, **variables}
-    line = [*way.line, str(find_program(PROGRAM, kind, environ)), *arguments]
-    preload = find_preload(resolve_run({**environ, **own}), environ)
-    return launch_of_line(line, None, preload)
-
-
-def _of_launcher(way: Way, environ: Mapping[str, str]) -> tuple[str, Mapping[str, str]]:
-    """The MPI that a launcher belongs to, as far as it tells, and what finds its library."""
-    launcher = locate(way.line[0], environ)
-    family = detect(launcher, environ)
-    kind = "openmpi" if family is not None and family.name == "openmpi" else way.mpi
-    try:
-        found = at_path(launcher.resolve(), environ)
-    except HeadraceError:
-        return kind, {}
-    if found.kind not in SUFFIXES:
-        return kind, {}
-    return found.kind, library_environment(found.library, environ)
+    return launch_by_line(way.line, PROGRAM, arguments, way.mpi, environ, own)
 
 
 def _follow(child: "subprocess.Popen[str]", limit: float, tell: Tell) -> tuple[str, list[str]]:

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "collective/measured_nodes.h"
 #include "collective/operation.h"
 
 namespace headrace::collective {
@@ -14,8 +15,8 @@ enum class Library { mpich, intel, openmpi, other };
 struct Use {
   Library library;
   Operation operation;
-  bool is_on_one_node;
-  std::size_t least;  ///< bytes of one rank's block, on average
+  MeasuredNodes nodes;  ///< where it was measured
+  std::size_t least;    ///< bytes of one rank's block, on average
   std::size_t most;
   double gain;  ///< how many times as fast, at the least
 };
@@ -23,25 +24,25 @@ struct Use {
 /// Measured on 2 cores of Zen 5, a virtual machine; nodes are network namespaces,
 /// 2026-11-29; see docs/collectives.md.
 inline constexpr Use kUses[] = {
-    {Library::mpich, Operation::barrier, true, 0, 0, 2.2},
-    {Library::mpich, Operation::bcast, true, 1048576, 16777216, 1.6},
-    {Library::mpich, Operation::allreduce, true, 1, 512, 1.5},
-    {Library::mpich, Operation::allreduce, true, 32768, 1048576, 1.1},
-    {Library::mpich, Operation::allgather, true, 1, 16384, 1.1},
-    {Library::mpich, Operation::allgatherv, true, 1, 65536, 1.2},
-    {Library::mpich, Operation::alltoall, true, 1, 16384, 1.4},
-    {Library::mpich, Operation::reduce_scatter_block, true, 1, 16384, 1.1},
-    {Library::mpich, Operation::reduce_scatter, true, 1, 1024, 1.7},
-    {Library::openmpi, Operation::barrier, true, 0, 0, 1.1},
-    {Library::openmpi, Operation::bcast, true, 512, 4096, 1.2},
-    {Library::openmpi, Operation::allreduce, true, 128, 32768, 1.1},
-    {Library::openmpi, Operation::allgather, true, 128, 4096, 1.3},
-    {Library::openmpi, Operation::allgatherv, true, 128, 4096, 1.1},
-    {Library::openmpi, Operation::alltoall, true, 128, 4096, 1.3},
-    {Library::openmpi, Operation::reduce_scatter_block, true, 128, 16384, 1.2},
-    {Library::openmpi, Operation::reduce_scatter, true, 1024, 16384, 1.3},
-    {Library::intel, Operation::barrier, true, 0, 0, 1.4},
-    {Library::intel, Operation::reduce_scatter_block, true, 1, 128, 1.2},
+    {Library::mpich, Operation::barrier, kOneNode, 0, 0, 2.2},
+    {Library::mpich, Operation::bcast, kOneNode, 1048576, 16777216, 1.6},
+    {Library::mpich, Operation::allreduce, kOneNode, 1, 512, 1.5},
+    {Library::mpich, Operation::allreduce, kOneNode, 32768, 1048576, 1.1},
+    {Library::mpich, Operation::allgather, kOneNode, 1, 16384, 1.1},
+    {Library::mpich, Operation::allgatherv, kOneNode, 1, 65536, 1.2},
+    {Library::mpich, Operation::alltoall, kOneNode, 1, 16384, 1.4},
+    {Library::mpich, Operation::reduce_scatter_block, kOneNode, 1, 16384, 1.1},
+    {Library::mpich, Operation::reduce_scatter, kOneNode, 1, 1024, 1.7},
+    {Library::openmpi, Operation::barrier, kOneNode, 0, 0, 1.1},
+    {Library::openmpi, Operation::bcast, kOneNode, 512, 4096, 1.2},
+    {Library::openmpi, Operation::allreduce, kOneNode, 128, 32768, 1.1},
+    {Library::openmpi, Operation::allgather, kOneNode, 128, 4096, 1.3},
+    {Library::openmpi, Operation::allgatherv, kOneNode, 128, 4096, 1.1},
+    {Library::openmpi, Operation::alltoall, kOneNode, 128, 4096, 1.3},
+    {Library::openmpi, Operation::reduce_scatter_block, kOneNode, 128, 16384, 1.2},
+    {Library::openmpi, Operation::reduce_scatter, kOneNode, 1024, 16384, 1.3},
+    {Library::intel, Operation::barrier, kOneNode, 0, 0, 1.4},
+    {Library::intel, Operation::reduce_scatter_block, kOneNode, 1, 128, 1.2},
 };
 
 }  // namespace headrace::collective

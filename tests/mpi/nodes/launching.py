@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
@@ -30,29 +31,48 @@ def launch_on_nodes(
         if isinstance(ranks_per_node, int)
         else list(ranks_per_node)
     )
-    ranks = str(sum(by_node))
     # What killed jobs leave goes where each node has it.
     own = records() | {"HEADRACE_RECORD_DIRECTORY": ""}
     words = [f"{key}={value}" for key, value in (own | environment).items()]
+    line = launcher_line(host, cluster, by_node)
+    line = cluster.login_command([*line, "env", *words, *program])
+    return run([*wrapper, *line], host.environment, timeout)
+
+
+def launcher_line(host: Host, cluster: Cluster, by_node: Sequence[int]) -> list[str]:
+    """The launcher and its options that start so many ranks on each node."""
+    ranks = str(sum(by_node))
+    agent = agent_options(host, cluster)
     if host.family.startswith("openmpi"):
         hosts = cluster.host_file(by_node, "{name} slots={ranks}")
-        agent = ["--prtemca", "plm_ssh_agent"]
-        if host.family == "openmpi4":
-            agent = ["--mca", "plm_rsh_agent"]
-        line = [*host.launcher, *agent, cluster.remote_shell, "--hostfile", hosts, "-n", ranks]
+        line = [*host.launcher, *agent, "--hostfile", str(hosts), "-n", ranks]
         if len(set(by_node)) == 1:
             line += ["--map-by", f"ppr:{by_node[0]}:node"]
         else:
             line += ["--map-by", "slot"]
-        line += ["-x", "OMPI_MCA_mpi_yield_when_idle"]
-    else:
-        hosts = cluster.host_file(by_node, "{name}:{ranks}")
-        line = [*host.launcher, "-launcher", "ssh", "-launcher-exec", cluster.remote_shell]
-        # Intel's takes numbers of ranks from a machine file alone.
-        line += ["-machinefile" if host.family == "intel" else "-f", hosts, "-n", ranks]
-        line += ["-ppn", str(by_node[0])] if len(set(by_node)) == 1 else []
-    line = cluster.login_command([*line, "env", *words, *program])
-    return run([*wrapper, *line], host.environment, timeout)
+        return [*line, "-x", "OMPI_MCA_mpi_yield_when_idle"]
+    hosts = cluster.host_file(by_node, "{name}:{ranks}")
+    # Intel's takes numbers of ranks from a machine file alone.
+    file = "-machinefile" if host.family == "intel" else "-f"
+    line = [*host.launcher, *agent, file, str(hosts), "-n", ranks]
+    return [*line, "-ppn", str(by_node[0])] if len(set(by_node)) == 1 else line
+
+
+def agent_options(host: Host, cluster: Cluster) -> list[str]:
+    """What has the launcher start its daemons by the cluster's remote shell."""
+    shell = str(cluster.remote_shell)
+    if not host.family.startswith("openmpi"):
+        return ["-launcher", "ssh", "-launcher-exec", shell]
+    name = (
+        ["--mca", "plm_rsh_agent"] if host.family == "openmpi4" else ["--prtemca", "plm_ssh_agent"]
+    )
+    return [*name, shell]
+
+
+def headrace_environment(host: Host) -> dict[str, str]:
+    """Of the command `headrace`, on the switch, where ranks outnumber cores."""
+    own = {"HEADRACE_QUIET": "1", "PYTHONPATH": str(REPOSITORY / "python")}
+    return {**os.environ, **host.environment, **YIELD, **AS_ROOT, **own}
 
 
 def launch_ordered(
@@ -71,13 +91,8 @@ def launch_ordered(
     form = "{} slots={}" if host.family.startswith("openmpi") else "{}:{}"
     pairs = zip(cluster.names, sizes, strict=True)
     hosts.write_text("".join(form.format(name, size) + "\n" for name, size in pairs))
-    shell = str(cluster.remote_shell)
-    if host.family.startswith("openmpi"):
-        agent = ["--mca", "plm_rsh_agent"] if host.family == "openmpi4" else []
-        agent = agent or ["--prtemca", "plm_ssh_agent"]
-        options = [*agent, shell, "--hostfile", str(hosts)]
-    else:
-        options = ["-launcher", "ssh", "-launcher-exec", shell, "-f", str(hosts)]
+    named = "--hostfile" if host.family.startswith("openmpi") else "-f"
+    options = [*agent_options(host, cluster), named, str(hosts)]
     command = [sys.executable, "-m", "headrace", "run", "--rank-order", order, *more]
     line = [*command, *host.launcher, *options, "-n", str(sum(sizes)), *program]
     own = {**host.environment, **YIELD, **AS_ROOT, "HEADRACE_QUIET": "1"}

@@ -178,5 +178,6 @@ def test_bytes_with_a_root(name: str, operation: str, size: int, clusters, libra
     least = calls * size * (len(ranks) - 1)
     ratios = {use: (on_the_wire(8 + calls, use) - on_the_wire(8, use)) / least for use in "10"}
     print(name, operation, size, ratios)
-    # Headers and acknowledgements come on top.
-    assert 1 < ratios["1"] < 1.06, ratios
+    # Headers and acknowledgements come on top, some 0.1 % of large data. What TCP sends again
+    # differs from run to run, by more than that.
+    assert 0.99 < ratios["1"] < 1.06, ratios

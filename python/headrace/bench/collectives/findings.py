@@ -3,10 +3,11 @@
 import json
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from headrace.bench.collectives.nodes import Nodes
 from headrace.errors import HeadraceError
 from headrace.statistics import Interval, median_interval, paired_ratio
 
@@ -15,6 +16,8 @@ GUIDELINES_FORMAT = "headrace bench collectives guidelines 1"
 LIBRARY_FORMAT = "headrace tune collectives library 1"
 # As tables name them, by the names of --mpi.
 LIBRARIES = {"mpich": "mpich", "intel": "intel", "openmpi": "openmpi", "abi": "mpich"}
+# The kind of a library that tables have nothing of.
+OTHER = "other"
 # A loss: Headrace is surely slower than this share of the library's speed.
 LEAST_SHARE = 0.97
 Found = TypeVar("Found")
@@ -72,7 +75,8 @@ class Cell:
 
 @dataclass(frozen=True)
 class Setup:
-    """What was measured under. settings: those that make the comparison fair, for people."""
+    """What was measured under. settings: those that make the comparison fair, or the line that
+    started the ranks, for people. node_ranks: of the node that has most."""
 
     mpi: str
     kind: str
@@ -80,15 +84,35 @@ class Setup:
     nodes: int
     settings: str
     date: str
+    node_ranks: int = field(default=0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not self.node_ranks:  # written before it was kept
+            object.__setattr__(self, "node_ranks", -(-self.ranks // max(1, self.nodes)))
+        if not 1 <= self.nodes <= self.ranks or not 1 <= self.node_ranks <= self.ranks:
+            raise ValueError(f"{self.ranks} ranks on {self.nodes} nodes of {self.node_ranks}")
 
     @property
     def title(self) -> str:
-        return f"{self.mpi}, {self.ranks} ranks"
+        return f"{self.mpi}, {self.ranks} ranks" + (
+            f" on {self.nodes} nodes" if self.nodes > 1 else ""
+        )
+
+    @property
+    def measured_on(self) -> Nodes:
+        return Nodes.of(self.nodes, self.node_ranks)
 
     @property
     def line(self) -> str:
-        where = "one node" if self.nodes == 1 else f"{self.nodes} nodes"
-        return f"{self.title} on {where}, {self.date}: {self.settings}"
+        return f"{self.mpi}, {self.ranks} ranks on {self.where}, {self.date}: {self.settings}"
+
+    @property
+    def where(self) -> str:
+        """On which nodes the ranks were."""
+        if self.nodes == 1:
+            return "one node"
+        at_most = "" if self.nodes * self.node_ranks == self.ranks else "at most "
+        return f"{self.nodes} nodes of {at_most}{self.node_ranks}"
 
 
 @dataclass(frozen=True)

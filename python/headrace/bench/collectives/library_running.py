@@ -20,7 +20,8 @@ from headrace.bench.collectives.library_choice import (
     worth_another_try,
 )
 from headrace.bench.collectives.library_times import AlgorithmCell, LibraryJob
-from headrace.bench.collectives.running import measure, measure_plain, setup_of
+from headrace.bench.collectives.running import measure, measure_plain
+from headrace.bench.collectives.starting import OnThisNode
 from headrace.bench.runner import Host
 from headrace.errors import HeadraceError
 from headrace.launch.cache import write
@@ -65,6 +66,7 @@ class LibrarySession:
     ):
         self._host = host
         self._ranks = ranks
+        self._start = OnThisNode(host, ranks)
         self._flags = flags
         self._folder = folder
         self._environ = environ
@@ -111,16 +113,14 @@ class LibrarySession:
         how many, as the program takes it."""
         self._tell(f"{self._host.title}: Headrace against the library's algorithms")
         job = measure(
-            self._host,
-            self._ranks,
+            self._start,
             [*self._flags, *batches],
-            self._folder,
             self._environ,
             True,
             self._variables(confirmed(self.library, confirmed_cells)),
         )
         return LibraryJob(
-            **setup_of(self._host, self._ranks, self._document),
+            **self._start.setup(self._document),
             version=self._host.mpi.version,
             screened=screened,
             confirmed=confirmed_cells,
@@ -186,10 +186,8 @@ class LibrarySession:
         self, choices: Sequence[Choice], operations: Sequence[str], flags: Sequence[str]
     ) -> Times:
         self._document = measure_plain(
-            self._host,
-            self._ranks,
+            self._start,
             [*flags, "--operations", ",".join(operations)],
-            self._folder,
             self._environ,
             self._variables(choices),
         )

@@ -2,21 +2,19 @@
 
 import json
 import re
-import subprocess
-from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from headrace.bench.collectives.findings import WITHOUT_SIZE, Cell, Job
 from headrace.bench.collectives.guidelines import GuidelineCell, GuidelineJob
-from headrace.bench.programs import find_program
-from headrace.bench.runner import Host, end_group, fair_settings, launch, start_captured
+from headrace.bench.collectives.starting import PROGRAM, Start
+from headrace.bench.runner import end_group, start_captured
 from headrace.errors import HeadraceError
 from headrace.launch.values import Launch
 
 LIMIT_SECONDS = 3600
-PROGRAM = "collectives"
+PRINT = ("--print",)
+RESULTS = re.compile(r"^results\n(.*?)^end of results$", re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(
     r"^headrace: (\w+) on (\d+) ranks(?:, from (\d+ (?:B|KiB|MiB)))?: by (.*?)(?: \(.*\))?$",
     re.MULTILINE,
@@ -26,65 +24,41 @@ OF_ALL_BLOCKS = ("allgatherv", "reduce_scatter")
 
 
 def measure(
-    host: Host,
-    ranks: int,
+    start: Start,
     flags: Sequence[str],
-    folder: Path,
     environ: Mapping[str, str],
     always: bool,
     more: Mapping[str, str] | None = None,
 ) -> Job:
-    """One job in which plain calls and Headrace's alternate. flags: the program's. folder: for its
-    results. always: with all that Headrace can carry out, whatever was measured before. more:
-    variables for the ranks."""
-    document, output = _run(host, ranks, flags, folder, environ, always, more)
-    cells = [Cell(**cell, taken=_taken_of(output, cell, ranks)) for cell in document["cells"]]
-    return Job(**setup_of(host, ranks, document), cells=cells)
+    """One job in which plain calls and Headrace's alternate. flags: the program's. always: with all
+    that Headrace can carry out, whatever was measured before. more: variables for the ranks."""
+    document, output = _run(start, flags, environ, always, more)
+    cells = [Cell(**cell, taken=_taken_of(output, cell, document)) for cell in document["cells"]]
+    return Job(**start.setup(document), cells=cells)
 
 
 def measure_guidelines(
-    host: Host,
-    ranks: int,
-    flags: Sequence[str],
-    folder: Path,
-    environ: Mapping[str, str],
-    always: bool,
+    start: Start, flags: Sequence[str], environ: Mapping[str, str], always: bool
 ) -> GuidelineJob:
     """The same, with each operation's emulations by others."""
-    document, output = _run(host, ranks, [*flags, "--guidelines"], folder, environ, always)
+    document, output = _run(start, [*flags, "--guidelines"], environ, always)
     cells = [
-        GuidelineCell(**cell, taken=_taken_of(output, cell, ranks)) for cell in document["cells"]
+        GuidelineCell(**cell, taken=_taken_of(output, cell, document)) for cell in document["cells"]
     ]
-    return GuidelineJob(**setup_of(host, ranks, document), cells=cells)
+    return GuidelineJob(**start.setup(document), cells=cells)
 
 
 def measure_plain(
-    host: Host,
-    ranks: int,
-    flags: Sequence[str],
-    folder: Path,
-    environ: Mapping[str, str],
-    more: Mapping[str, str],
+    start: Start, flags: Sequence[str], environ: Mapping[str, str], more: Mapping[str, str]
 ) -> dict[str, Any]:
     """What the program writes of the MPI library alone. more: variables for the ranks."""
-    document, _ = _written(
-        host,
-        ranks,
-        [*flags, "--plain"],
-        folder,
-        environ,
-        lambda command: launch(
-            host, ranks, command, environ, preload=False, variables=more, bind=True
-        ),
-    )
+    document, _ = _written(start, start.launch([*flags, *PRINT, "--plain"], environ, more, False))
     return document
 
 
 def _run(
-    host: Host,
-    ranks: int,
+    start: Start,
     flags: Sequence[str],
-    folder: Path,
     environ: Mapping[str, str],
     always: bool,
     more: Mapping[str, str] | None = None,
@@ -97,51 +71,34 @@ def _run(
         **({"HEADRACE_COLL_USE": "always"} if always else {}),
         **(more or {}),
     }
-
-    def line_of(command: Sequence[str]) -> Launch:
-        return launch(host, ranks, command, environ, preload=True, variables=variables, bind=True)
-
-    return _written(host, ranks, flags, folder, environ, line_of)
+    return _written(start, start.launch([*flags, *PRINT], environ, variables, True))
 
 
-def _written(
-    host: Host,
-    ranks: int,
-    flags: Sequence[str],
-    folder: Path,
-    environ: Mapping[str, str],
-    line_of: Callable[[Sequence[str]], Launch],
-) -> tuple[dict[str, Any], str]:
-    results = folder / f"collectives-{host.name}.json"
-    results.unlink(missing_ok=True)
-    program = str(find_program(PROGRAM, host.name, environ))
-    line = line_of([program, *flags, "--json", str(results)])
+def _written(start: Start, line: Launch) -> tuple[dict[str, Any], str]:
+    """A file of rank 0's might lie on another node, so results come by standard output."""
     with start_captured(line) as child:
         try:
             output, _ = child.communicate(timeout=LIMIT_SECONDS)
         except BaseException:
             end_group(child)
             raise
+    results = RESULTS.search(output)
     # It ends with 1 after a complete run that found wrong results, which we tell.
-    if child.returncode not in (0, 1) or not results.is_file():
-        raise _failure(host, ranks, child, output)
-    return json.loads(results.read_text()), output
+    if child.returncode not in (0, 1) or results is None:
+        raise _failure(start, child.returncode, output)
+    try:
+        return json.loads(results[1]), output
+    except ValueError as error:
+        raise HeadraceError(
+            f"{PROGRAM} {start.title} was measured, but its results cannot be read",
+            f"other output is between them: {error}",
+            "keep the launcher from labelling lines, and other programs from writing",
+            1,
+        ) from error
 
 
-def setup_of(host: Host, ranks: int, document: Mapping[str, Any]) -> dict[str, Any]:
-    """What Setup has."""
-    return {
-        "mpi": host.title,
-        "kind": host.name,
-        "ranks": ranks,
-        "nodes": document["nodes"],
-        "settings": fair_settings(host, ranks, bind=True),
-        "date": datetime.now(UTC).date().isoformat(),
-    }
-
-
-def _taken_of(output: str, cell: Mapping[str, Any], ranks: int) -> str:
-    return taken(output, cell["operation"], cell["bytes"], ranks)
+def _taken_of(output: str, cell: Mapping[str, Any], document: Mapping[str, Any]) -> str:
+    return taken(output, cell["operation"], cell["bytes"], document["ranks"])
 
 
 def taken(output: str, operation: str, block: int, ranks: int) -> str:
@@ -164,14 +121,11 @@ def _size_text(size: int) -> str:
     return f"{power >> 10} KiB" if power < 1 << 20 else f"{power >> 20} MiB"
 
 
-def _failure(host: Host, ranks: int, child: "subprocess.Popen[str]", output: str) -> HeadraceError:
+def _failure(start: Start, code: int, output: str) -> HeadraceError:
     marker = f"{PROGRAM}: error: "
     lines = [line for line in output.splitlines() if line.strip()]
     own = [line.split(marker, 1)[1] for line in lines if marker in line]
-    why = own[0] if own else f"exit code {child.returncode}" + (f": {lines[-1]}" if lines else "")
+    why = own[0] if own else f"exit code {code}" + (f": {lines[-1]}" if lines else "")
     return HeadraceError(
-        f"{PROGRAM} failed under {host.title} on {ranks} ranks",
-        why,
-        "try fewer ranks or a smaller --most",
-        1,
+        f"{PROGRAM} failed {start.title}", why, "try fewer ranks or a smaller --most", 1
     )

@@ -4,36 +4,54 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from math import floor
 
-from headrace.bench.collectives.findings import LIBRARIES, WITHOUT_SIZE, Job
+from headrace.bench.collectives.findings import LIBRARIES, OTHER, WITHOUT_SIZE, Job
+from headrace.bench.collectives.nodes import Nodes
 
 # Below this a gain is not worth a path of our own.
 LEAST_GAIN = 1.03
+# Bytes: what wins with so few wins with fewer.
+SMALLEST = 8
 
-Key = tuple[str, str, str]  # library, nodes (one, several), operation
+Key = tuple[str, Nodes, str]  # library, where it was measured, operation
 Gains = Mapping[int, float]  # bytes of a rank's block -> times as fast, at the least
 
 
 def gains(jobs: Iterable[Job]) -> dict[Key, dict[int, float]]:
-    """How many times as fast Headrace surely is, in each of the jobs of a library: the least lower
-    end of an interval. 0 where a job was too short, wrong, or left to the library."""
-    found: dict[Key, dict[int, float]] = {}
+    """How many times as fast Headrace surely is, in each job of a library on such nodes and on
+    others for which that counts: the least lower end of an interval. 0 where a job was too short,
+    wrong, or left to the library."""
+    measured: dict[Key, dict[int, float]] = {}
     for job in jobs:
-        nodes = "one" if job.nodes == 1 else "several"
+        if job.kind == OTHER:
+            continue
         for cell in job.cells:
             ratio = cell.speedup
             counts = ratio.is_confident and cell.by_layer and not cell.wrong
-            sizes = found.setdefault((LIBRARIES[job.kind], nodes, cell.operation), {})
+            key = LIBRARIES[job.kind], job.measured_on, cell.operation
+            sizes = measured.setdefault(key, {})
             gain = ratio.low if counts else 0.0
             sizes[cell.bytes] = min(gain, sizes.get(cell.bytes, gain))
+    return {key: _least(key, measured) for key in measured}
+
+
+def _least(key: Key, measured: Mapping[Key, Gains]) -> dict[int, float]:
+    """Of the sizes measured on such nodes; others that lost elsewhere lie between them as lost."""
+    library, nodes, operation = key
+    found = dict(measured[key])
+    for (of_library, on, of), gains_there in measured.items():
+        if (of_library, of) != (library, operation) or not nodes.holds_on(on, operation):
+            continue
+        for size, gain in gains_there.items():
+            if size in found or gain < LEAST_GAIN:
+                found[size] = min(gain, found.get(size, gain))
     return found
 
 
 def ranges(sizes: Gains) -> list[tuple[int, int, float]]:
     """Ranges of bytes, both ends included, of neighbouring sizes that all gain: (least, most, the
-    least gain). Nothing is taken beyond a size that was measured, but below the smallest."""
+    least gain). Nothing is taken beyond a size that was measured, but below SMALLEST."""
     found: list[tuple[int, int, float]] = []
     is_open = False
-    smallest = min(sizes, default=0)
     for size in sorted(sizes):
         gain = sizes[size]
         if gain < LEAST_GAIN:
@@ -43,7 +61,7 @@ def ranges(sizes: Gains) -> list[tuple[int, int, float]]:
             least, _, before = found.pop()
             found.append((least, size, min(before, gain)))
         else:
-            found.append((min(1, size) if size == smallest else size, size, gain))
+            found.append((min(1, size) if size <= SMALLEST else size, size, gain))
         is_open = True
     return found
 
@@ -60,22 +78,51 @@ def to_toml(jobs: Sequence[Job], machine: str, more: Sequence[str] = ()) -> str:
     lines = [
         "# Which collective operations Headrace carries out: HEADRACE_COLL_TABLE names this file.",
         "# Bytes of one rank's block, and how many times as fast, at the least; 0-0: all sizes.",
+        "# several.4x2: measured on 4 nodes of 2 ranks; counts on 2 to 4 nodes of 2 or more,",
+        "# but gather(v), scatter(v), alltoallv and alltoallw on such nodes alone.",
         "",
         "[origin]",
         f"machine = {_text(machine)}",
         f"date = {_text(dates)}",
-        f"jobs = {_text('; '.join(f'{job.title}, {job.settings}' for job in jobs))}",
+        f"jobs = {_text('; '.join(job.line for job in jobs))}",
     ]
     header = ""
     for (library, nodes, operation), sizes in sorted(gains(jobs).items()):
-        found = for_all_sizes(sizes) if operation in WITHOUT_SIZE else ranges(sizes)
+        found = _ranges(operation, sizes)
         if not found:
             continue
-        if header != (header := f"[{library}.{nodes}]"):
+        if header != (header := f"[{library}.{nodes.key}]"):
             lines += ["", header]
         texts = [f"{least}-{most} {_down(gain):g}" for least, most, gain in found]
         lines.append(f'{operation} = "{", ".join(texts)}"')
     return "\n".join([*lines, *more]) + "\n"
+
+
+def told(jobs: Sequence[Job]) -> list[str]:
+    """Where the table counts, and what has no place in it."""
+    found = gains(jobs)
+    taken = {
+        (library, nodes)
+        for (library, nodes, operation), sizes in found.items()
+        if _ranges(operation, sizes)
+    }
+    measured = sorted({(library, nodes) for library, nodes, _ in found})
+    lines = [
+        f"what was measured of {library} on {nodes.text} counts on {nodes.range_text}"
+        if (library, nodes) in taken
+        else f"nothing that was measured of {library} on {nodes.text} is surely faster, so it is "
+        "left to the library there"
+        for library, nodes in measured
+    ]
+    strange = dict.fromkeys(job.mpi for job in jobs if job.kind == OTHER)
+    return lines + [
+        f"'{mpi}' is left out (tables have {', '.join(sorted(set(LIBRARIES.values())))} alone)"
+        for mpi in strange
+    ]
+
+
+def _ranges(operation: str, sizes: Gains) -> list[tuple[int, int, float]]:
+    return for_all_sizes(sizes) if operation in WITHOUT_SIZE else ranges(sizes)
 
 
 def _down(gain: float) -> float:

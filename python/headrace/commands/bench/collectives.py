@@ -1,7 +1,6 @@
 """`headrace bench collectives`."""
 
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -13,10 +12,11 @@ from headrace.bench.collectives import figure, guidelines_output, output
 from headrace.bench.collectives.findings import read_jobs, to_text
 from headrace.bench.collectives.guidelines import read_guidelines, to_document
 from headrace.bench.collectives.running import measure, measure_guidelines
+from headrace.bench.collectives.starting import Start
 from headrace.bench.peers.figure import require
-from headrace.bench.runner import find_wanted
-from headrace.bench.workspace import workspace
-from headrace.commands._options import earlier_option, mpis_option
+from headrace.bench.workspace import ended_in_order
+from headrace.commands._options import earlier_option, mpis_option, size_flags, sizes_options
+from headrace.commands._starts import job_starts
 from headrace.errors import say
 
 _FILE = click.Path(dir_okay=False)
@@ -25,13 +25,10 @@ Found = TypeVar("Found")
 
 
 @click.command(short_help="Measures collective operations, plain against Headrace.")
-@click.option("-n", "--np", type=click.IntRange(min=2), default=2, show_default=True, help="Ranks.")
+@click.argument("launcher", nargs=-1, type=click.UNPROCESSED, metavar="[-- LAUNCHER...]")
+@click.option("-n", "--np", type=click.IntRange(min=2), help="Ranks.  [default: 2]")
 @mpis_option
-@click.option("--operations", default="", help="Names with commas between them.  [all]")
-@click.option("--least", default="8", show_default=True, help="The first size, in bytes of a rank.")
-@click.option(
-    "--most", default="4m", show_default=True, help="The last; each is 8 times the other."
-)
+@sizes_options
 @click.option(
     "--batches",
     type=click.IntRange(min=1),
@@ -55,7 +52,8 @@ Found = TypeVar("Found")
 )
 @earlier_option("Show what earlier runs wrote with --json instead of measuring; repeatable.")
 def collectives(
-    np: int,
+    launcher: tuple[str, ...],
+    np: int | None,
     wanted: tuple[str, ...],
     operations: str,
     least: str,
@@ -68,32 +66,34 @@ def collectives(
     prefix: Path | None,
     earlier: tuple[Path, ...],
 ) -> int:
-    """Measure collective operations on this node: the MPI library's own, and as a program gets them
-    with HEADRACE_COLLECTIVES=1, in turns within one job. Results are checked (a barrier has none).
+    """Measure collective operations on this node, or on those of your launcher's line: the MPI
+    library's own, and as a program gets them with HEADRACE_COLLECTIVES=1, in turns within one job.
+    Results are checked (a barrier has none).
 
     \b
     headrace bench collectives -n 2 --mpi mpich --mpi openmpi --json c.json
+    headrace bench collectives --always --json c.json -- srun -N 4 -n 16
     headrace bench collectives --from c.json --figure c
     headrace bench collectives -n 2 --guidelines --operations allreduce,bcast
 
     Cells in which Headrace loses come first, with --guidelines those in which an operation is
     slower than others that do the same. The exit status is 0 unless a result was wrong.
     """
+    starts = job_starts(launcher, (np,) if np else (), wanted, earlier)
     if guidelines and prefix is not None:
         raise click.UsageError("guidelines are not drawn, leave out --figure or --guidelines")
     for path in (json_file, markdown):
         report.require_writable(path)
     if prefix is not None:
         require()
-    flags = ["--least", least, "--most", most, "--batches", str(batches)]
-    flags += ["--operations", operations] if operations else []
+    flags = [*size_flags(operations, least, most), "--batches", str(batches)]
     if guidelines:
-        found = _jobs(measure_guidelines, read_guidelines, np, wanted, flags, always, earlier)
+        found = _jobs(measure_guidelines, read_guidelines, starts, flags, always, earlier)
         guidelines_output.show(report.make_console(), found)
         _write(json_file, to_document(found))
         _write(markdown, guidelines_output.page(found))
         return 1 if guidelines_output.wrong_lines(found) else 0
-    jobs = _jobs(measure, read_jobs, np, wanted, flags, always, earlier)
+    jobs = _jobs(measure, read_jobs, starts, flags, always, earlier)
     output.show(report.make_console(), jobs)
     _write(json_file, to_text(jobs))
     _write(markdown, output.page(jobs))
@@ -106,8 +106,7 @@ def collectives(
 def _jobs(
     measure_one: Callable[..., Found],
     read: Callable[[Path], list[Found]],
-    np: int,
-    wanted: Sequence[str],
+    starts: Sequence[Start],
     flags: Sequence[str],
     always: bool,
     earlier: Sequence[Path],
@@ -115,11 +114,8 @@ def _jobs(
     """Of each MPI, or those of earlier runs."""
     if earlier:
         return [job for path in earlier for job in read(path)]
-    with workspace(Path(tempfile.gettempdir())) as folder:
-        return [
-            measure_one(host, np, flags, folder, os.environ, always)
-            for host in find_wanted(wanted, os.environ, say)
-        ]
+    with ended_in_order():
+        return [measure_one(start, flags, os.environ, always) for start in starts]
 
 
 def _write(file: str | None, text: str) -> None:

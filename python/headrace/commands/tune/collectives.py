@@ -15,9 +15,11 @@ from headrace.bench.collectives.findings import Job, read_jobs
 from headrace.bench.collectives.library_running import measure_library, require_own_choice
 from headrace.bench.collectives.library_times import LibraryJob
 from headrace.bench.collectives.running import measure
-from headrace.bench.runner import Host, find_wanted
-from headrace.bench.workspace import workspace
-from headrace.commands._options import earlier_option, mpis_option
+from headrace.bench.collectives.starting import Start
+from headrace.bench.runner import find_wanted
+from headrace.bench.workspace import ended_in_order, workspace
+from headrace.commands._options import earlier_option, mpis_option, size_flags, sizes_options
+from headrace.commands._starts import RANKS, job_starts
 from headrace.demo.progress import DemoProgress
 from headrace.errors import say
 
@@ -32,12 +34,10 @@ _FILE = click.Path(dir_okay=False)
     "ranks",
     multiple=True,
     type=click.IntRange(min=2),
-    default=(2,),
-    show_default=True,
-    help="Ranks of a job; repeatable. What is taken must win in all.",
+    help="Ranks of a job; repeatable. What is taken must win in all.  [default: 2]",
 )
 @mpis_option
-@click.option("--most", default="4m", show_default=True, help="The largest size, of a rank.")
+@sizes_options
 @click.option(
     "--batches",
     type=click.IntRange(min=6),
@@ -65,9 +65,12 @@ _FILE = click.Path(dir_okay=False)
     "Take what 'headrace bench collectives --always --json' wrote, or --json here; repeatable."
 )
 @click.argument("file", type=_FILE)
+@click.argument("launcher", nargs=-1, type=click.UNPROCESSED, metavar="[-- LAUNCHER...]")
 def collectives(
     ranks: tuple[int, ...],
     wanted: tuple[str, ...],
+    operations: str,
+    least: str,
     most: str,
     batches: int,
     library: bool,
@@ -76,20 +79,28 @@ def collectives(
     markdown: str | None,
     earlier: tuple[Path, ...],
     file: str,
+    launcher: tuple[str, ...],
 ) -> int:
-    """Measure all collective operations that Headrace can carry out on this node, and write to FILE
-    where they are surely faster than the MPI library's own. With --library first measure the MPI
-    library's other algorithms, in launches that alternate, and write those that surely are faster
-    than its own choice; Headrace is then measured against these.
+    """Measure all collective operations that Headrace can carry out, on this node or on those of
+    your launcher's line, and write to FILE where they are surely faster than the MPI library's own.
+    With --library first measure the MPI library's other algorithms, in launches that alternate, and
+    write those that surely are faster than its own choice; Headrace is then measured against these.
 
     \b
     headrace tune collectives -n 2 -n 4 --mpi openmpi table.toml
+    headrace tune collectives table.toml -- srun -N 4 -n 16
     HEADRACE_COLLECTIVES=1 HEADRACE_COLL_TABLE=table.toml headrace run -n 4 ./app
     headrace tune collectives -n 2 --library table.toml
     HEADRACE_COLL_TABLE=table.toml headrace run -n 2 ./app
     """
+    if library and (launcher or operations):
+        raise click.UsageError(
+            "--library measures all operations on this node, "
+            "leave out the launcher and --operations"
+        )
     for path in (file, json_file, markdown):
         report.require_writable(path)
+    starts = [] if library else job_starts(launcher, ranks, wanted, earlier)
     if earlier:
         jobs = [
             job
@@ -104,35 +115,32 @@ def collectives(
             for job in library_times.read_library_jobs(path)
         ]
     else:
-        hosts = find_wanted(wanted, os.environ, say)
-        for host in hosts if library else ():
-            require_own_choice(host, os.environ)
-        flags = ["--most", most], ["--batches", str(batches)]
-        jobs = [] if library else _measured(hosts, ranks, [*flags[0], *flags[1]])
-        found = _measured_library(hosts, ranks, *flags, minutes * SECONDS) if library else []
+        sizes, count = size_flags(operations, least, most), ["--batches", str(batches)]
+        jobs = _measured(starts, [*sizes, *count])
+        of_library = wanted, ranks or (RANKS,), sizes, count, minutes * SECONDS
+        found = _measured_library(*of_library) if library else []
     for path, text in ((json_file, library_times.to_document), (markdown, library_output.page)):
         if path is not None:
             report.write_text(path, text(found))
     return _end(file, [*jobs, *library_choice.headrace_jobs(found)], jobs, found)
 
 
-def _measured(hosts: list[Host], ranks: tuple[int, ...], flags: list[str]) -> list[Job]:
-    with workspace(Path(tempfile.gettempdir())) as folder:
-        return [
-            measure(host, np, flags, folder, os.environ, always=True)
-            for host in hosts
-            for np in ranks
-        ]
+def _measured(starts: list[Start], flags: list[str]) -> list[Job]:
+    with ended_in_order():
+        return [measure(start, flags, os.environ, always=True) for start in starts]
 
 
 def _measured_library(
-    hosts: list[Host],
+    wanted: tuple[str, ...],
     ranks: tuple[int, ...],
     sizes: list[str],
     batches: list[str],
     seconds: float,
 ) -> list[LibraryJob]:
     """The library's algorithms, then Headrace against the library with the best of them."""
+    hosts = find_wanted(wanted, os.environ, say)
+    for host in hosts:
+        require_own_choice(host, os.environ)
     whole = seconds * len(hosts) * len(set(ranks))
     with (
         workspace(Path(tempfile.gettempdir())) as folder,
@@ -158,4 +166,6 @@ def _end(file: str, all_jobs: list[Job], jobs: list[Job], found: list[LibraryJob
     more = library_choice.table_lines(found)
     report.write_text(file, table.to_toml(all_jobs, f"{platform.machine()}, {cores} cores", more))
     say(f"the table is in '{file}', set HEADRACE_COLL_TABLE to it")
+    for line in table.told(all_jobs):
+        say(line)
     return 1 if output.wrong_lines(all_jobs) or library_output.wrong_lines(found) else 0

@@ -1,0 +1,66 @@
+#include "collective/measured_nodes.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "collective/shape.h"
+
+namespace headrace::collective {
+namespace {
+
+constexpr int kMost = 1 << 24;
+
+/// A whole text that is a number from `least` on, without leading zeros.
+bool read_number(std::string_view text, int least, int& number) {
+  if (text.empty() || text.front() < '1' || text.front() > '9') return false;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc{} && end == text.data() + text.size() && number >= least &&
+         number <= kMost;
+}
+
+bool spares_bytes(Operation operation) {
+  switch (operation) {
+    case Operation::bcast:
+    case Operation::reduce:
+    case Operation::allgather:
+    case Operation::allgatherv:
+    case Operation::reduce_scatter:
+    case Operation::reduce_scatter_block: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+NodeSizes node_sizes(const Shape& shape) {
+  NodeSizes sizes{shape.node_count, shape.largest_node, shape.largest_node};
+  for (int node = 0; node < shape.node_count; ++node) {
+    sizes.least = std::min(sizes.least, shape.size_of(node));
+  }
+  return sizes;
+}
+
+bool holds_on(const MeasuredNodes& measured, Operation operation, const NodeSizes& sizes) {
+  if (measured.nodes == 1 || sizes.nodes == 1) return measured.nodes == sizes.nodes;
+  if (measured == kSeveralNodes) return true;
+  if (!spares_bytes(operation)) {
+    return sizes.nodes == measured.nodes && sizes.least == measured.ranks &&
+           sizes.most == measured.ranks;
+  }
+  return sizes.nodes <= measured.nodes && sizes.least >= measured.ranks;
+}
+
+bool read_nodes(std::string_view text, MeasuredNodes& nodes) {
+  const std::size_t between = text.find('x');
+  if (between == std::string_view::npos) return false;
+  return read_number(text.substr(0, between), 2, nodes.nodes) &&
+         read_number(text.substr(between + 1), 1, nodes.ranks);
+}
+
+std::string on_text(const MeasuredNodes& measured) {
+  if (measured.nodes < 2) return {};
+  return " on " + std::to_string(measured.nodes) + " nodes of " + std::to_string(measured.ranks) +
+         (measured.ranks == 1 ? " rank" : " ranks");
+}
+
+}  // namespace headrace::collective
