@@ -38,6 +38,8 @@ function(headrace_add_test name)
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE headrace_options ${arg_USES} GTest::gtest_main)
   target_include_directories(${name} PRIVATE "${CMAKE_SOURCE_DIR}/tests")
+  # As the library is: to bind a function at its first call takes kilobytes of a handler's stack.
+  target_link_options(${name} PRIVATE -Wl,-z,now)
   headrace_precompile(${name} FROM headrace_test_headers)
   headrace_compile_as_test(${name})
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <csignal>
+#include <cstdint>
 
 namespace headrace {
 
@@ -14,7 +14,8 @@ class BlockedSignals {
   BlockedSignals& operator=(const BlockedSignals&) = delete;
 
  private:
-  sigset_t previous_{};
+  /// The kernel's set. The C library's takes 16 times as much, of a handler's stack, too.
+  std::uint64_t previous_ = 0;
 };
 
 }  // namespace headrace
