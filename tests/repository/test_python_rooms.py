@@ -25,6 +25,7 @@ LAYERS = (
     ("demo", "simulate", "site", "tune"),
     ("commands",),
     ("cli",),
+    ("entry",),
     ("__main__",),
 )
 SEES_CLICK = {"commands", "cli"}
