@@ -174,7 +174,9 @@ def test_a_rank_without_memory_for_a_profile(host: Host, library: Path, rank: in
     """All ranks fail, none waits; the next open finds it."""
     place = place_of(host, "memory-profile")
     kind = run(host, place)[0]["headrace_file_system"]
-    path = put(place / "profiles" / "p.toml", profile_text(kind, WIDE))
+    # Memory is taken as the text grows: for this one, as much as for the largest.
+    text = profile_text(kind, WIDE) + "# much is said here\n" * 2000
+    path = put(place / "profiles" / "p.toml", text)
     result = opens(host, place, "memory", rank, HEADRACE_PROFILE=str(path))
     lines = sorted(result.out.split("\n"))
     assert lines[-2:] == ["opened 1 failed 1 refused 0", "opened 1 failed 1 refused 1"], result.out
