@@ -48,7 +48,8 @@ def test_a_caller_of_many_small_functions(host: Host, library, way: str) -> None
     with measuring():
         # The thread may have to wait for a core within its own code as well.
         assert 0.88 * least < own < 1.15 * mean + waited
-        assert least_of(directory, steps.calls) == pytest.approx(least, rel=0.1)
+        # By slots some processors take 10 ns more for a call than when it was measured.
+        assert least_of(directory, steps.calls) == pytest.approx(least, rel=0.15)
 
 
 def least_of(directory: Path, calls: int) -> int:
