@@ -45,11 +45,12 @@ def test_a_caller_of_many_small_functions(host: Host, library, way: str) -> None
     steps, step = traced["traced_steps"], traced["traced_step"]
     assert steps.own + step.time == pytest.approx(steps.time, abs=10)
     own = steps.own / steps.calls
+    # A call through a slot takes up to 17 ns more on some processors than when it was measured.
+    most = 1.25 if way == "slots" else 1.15
     with measuring():
         # The thread may have to wait for a core within its own code as well.
-        assert 0.88 * least < own < 1.15 * mean + waited
-        # By slots some processors take 10 ns more for a call than when it was measured.
-        assert least_of(directory, steps.calls) == pytest.approx(least, rel=0.15)
+        assert 0.88 * least < own < most * mean + waited
+        assert 0.9 * least < least_of(directory, steps.calls) < most * least
 
 
 def least_of(directory: Path, calls: int) -> int:
