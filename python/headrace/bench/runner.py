@@ -218,18 +218,18 @@ def run_captured(line: Launch) -> tuple[int, str]:
 
 
 def start_captured(line: Launch, **options: Any) -> subprocess.Popen[str]:
-    """A run in a process group of its own, with all its output in one pipe."""
+    """A run in a process group of its own, with all its output in one pipe, or with
+    stderr=subprocess.PIPE in two."""
     return subprocess.Popen(
         line.argv,
         env=line.environ,
         executable=line.executable or None,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
         start_new_session=True,
-        **options,
+        **{"stderr": subprocess.STDOUT, **options},
     )
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -75,14 +76,16 @@ def _run(
 
 
 def _written(start: Start, line: Launch) -> tuple[dict[str, Any], str]:
-    """A file of rank 0's might lie on another node, so results come by standard output."""
-    with start_captured(line) as child:
+    """A file of rank 0's might lie on another node, so results come by standard output. Messages
+    come by the other pipe: a launcher may pass them on in the middle of a line."""
+    with start_captured(line, stderr=subprocess.PIPE) as child:
         try:
-            output, _ = child.communicate(timeout=LIMIT_SECONDS)
+            printed, said = child.communicate(timeout=LIMIT_SECONDS)
         except BaseException:
             end_group(child)
             raise
-    results = RESULTS.search(output)
+    results = RESULTS.search(printed)
+    output = f"{printed}\n{said}"
     # It ends with 1 after a complete run that found wrong results, which we tell.
     if child.returncode not in (0, 1) or results is None:
         raise _failure(start, child.returncode, output)
