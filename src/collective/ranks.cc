@@ -49,6 +49,17 @@ Found find_use(const Measured& measured, const Shape& shape, const NodeSizes& si
   return found;
 }
 
+/// A bit of each operation that something was measured of which counts here: the same on all ranks.
+std::uint32_t operations_of(const std::optional<Measured>& measured, const NodeSizes& sizes) {
+  if (!measured) return ~std::uint32_t{0};
+  std::uint32_t found = 0;
+  for (const Use& use : measured->uses) {
+    if (use.library != measured->library || !holds_on(use.nodes, use.operation, sizes)) continue;
+    found |= std::uint32_t{1} << static_cast<unsigned>(use.operation);
+  }
+  return found;
+}
+
 /// A number that is the same where the same was measured.
 std::int64_t print_of(const std::optional<Measured>& measured) {
   Fingerprint print;
@@ -90,6 +101,7 @@ Ranks::Ranks(std::unique_ptr<fabric::Channel> channel, std::unique_ptr<StageMemo
       memory_(std::move(memory)),
       measured_(measured),
       sizes_(node_sizes(memory_->shape())),
+      carried_(operations_of(measured, sizes_)),
       transport_({memory_->bells(), memory_->milestones(), memory_->shape().node_rank},
                  waiter_of(*channel_), channel_->tag(kCallTag)) {}
 
@@ -166,8 +178,8 @@ const Ranks::Prepared& Ranks::prepare(const Call& call, bool is_part) {
   return kept.prepared;
 }
 
-void Ranks::pass() {
-  transport_.pass_call();
+void Ranks::pass(Operation operation) {
+  if ((carried_ >> static_cast<unsigned>(operation) & 1U) != 0) transport_.pass_call();
 }
 
 Ranks::Outcome Ranks::run_part(const Call& call, const Schedule& schedule, const Buffers& buffers,

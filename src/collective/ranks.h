@@ -48,8 +48,9 @@ class Ranks {
   };
   const Prepared& prepare(const Call& call) { return prepare(call, false); }
 
-  /// The next call is left to the library: says so to the others.
-  void pass();
+  /// The next call is left to the library: says so to the others, unless that is so of all calls
+  /// of the operation here, and they know.
+  void pass(Operation operation);
 
   enum class Outcome {
     done,
@@ -94,6 +95,7 @@ class Ranks {
   std::unique_ptr<StageMemory> memory_;
   std::optional<Measured> measured_;
   NodeSizes sizes_;
+  std::uint32_t carried_;  ///< a bit of each operation of which some calls are carried out
   NodeTransport transport_;
   std::array<Kept, kMostKept> kept_;
   Prepared unkept_;  ///< of calls whose blocks have sizes of their own

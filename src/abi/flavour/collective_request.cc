@@ -75,7 +75,7 @@ void Request::note(const collective::Chosen& chosen, const collective::Ranks* pr
 }
 
 bool Request::pass(const char* reason) noexcept {
-  ranks_->pass();
+  ranks_->pass(call.operation);
   note({.reason = reason, .has_size = has_size_}, ranks_);
   ranks_ = nullptr;
   return false;
