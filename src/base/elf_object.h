@@ -51,7 +51,7 @@ class ElfObject {
 
   /// Visits each word that holds the address of a symbol, but for those in memory that is never
   /// written once the object is loaded (relocated text). Of names that are not wanted it looks at
-  /// the first letters only: a library of C++ has ten thousands of slots.
+  /// the first letters only: a library of C++ has tens of thousands of slots.
   using IsWanted = bool(const char* name);
   void for_each_slot(const std::function<void(const Slot&)>& visit,
                      IsWanted* is_wanted = nullptr) const;

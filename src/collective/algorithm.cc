@@ -41,6 +41,8 @@ std::array<const Algorithm*, 30> all() {
           &nodes_reduce};
 }
 
+/// Parts are whole elements, and whole lines of the cache.
+constexpr std::size_t kUnit = 64;
 /// In so many parts data is handed on later by that share of its time; more would cost more.
 constexpr std::size_t kPartsHandedOn = 16;
 /// Libraries send that much without asking the receiver first, so that it goes on at once.
@@ -52,7 +54,8 @@ std::size_t largest_of(const Algorithm& algorithm, const Shape& shape, const Cal
   const std::size_t room = algorithm.largest(shape, limits);
   // Between two nodes nobody hands anything on.
   if (!algorithm.hands_on || shape.node_count < 3) return room;
-  return std::min(room, std::max(kLeastPart, call.bytes / kPartsHandedOn));
+  const std::size_t share = (call.bytes + kPartsHandedOn - 1) / kPartsHandedOn;
+  return std::min(room, std::max(kLeastPart, (share + kUnit - 1) / kUnit * kUnit));
 }
 
 /// A message costs about as much as this many bytes.
@@ -87,8 +90,6 @@ Choice choose(const Shape& shape, const Call& call, const Limits& limits) {
 }
 
 std::size_t part_bytes(const Shape& shape, const Call& call, const Limits& limits) {
-  // Whole elements, and whole lines of the cache.
-  constexpr std::size_t kUnit = 64;
   std::size_t largest = 0;
   for (const Algorithm* const candidate : algorithms()) {
     if (candidate->operation == call.operation && candidate->largest != nullptr) {

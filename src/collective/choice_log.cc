@@ -151,6 +151,8 @@ std::string alternatives_of(const Shape& shape, const Call& call, const Limits& 
   std::string text = chosen != nullptr ? kLibrary : "";
   Call part = call;
   part.bytes = part_bytes(shape, call, limits);
+  const double parts =
+      part.bytes == 0 ? 1 : static_cast<double>(call.bytes) / static_cast<double>(part.bytes);
   if (part.blocks.are_alike() && part.blocks.size != 0) part.blocks.size = part.bytes;
   for (const Algorithm* const one : algorithms()) {
     if (one == chosen || one->operation != call.operation) continue;
@@ -158,8 +160,9 @@ std::string alternatives_of(const Shape& shape, const Call& call, const Limits& 
     text += (text.empty() ? "" : "; ") + std::string(one->name);
     if (shape.node_count == 1) continue;
     const Algorithm::Cost cost = one->cost(shape, part);
-    text += " (" + size_text(static_cast<std::size_t>(cost.bytes)) + " in " +
-            std::to_string(std::lround(cost.messages)) + " messages of each leader)";
+    text += " (" + size_text(static_cast<std::size_t>(cost.bytes * parts)) + " in " +
+            std::to_string(std::lround(cost.messages * std::ceil(parts))) +
+            " messages of each leader)";
   }
   return text;
 }

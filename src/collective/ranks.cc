@@ -160,10 +160,10 @@ const Ranks::Prepared& Ranks::prepare(const Call& call, bool is_part) {
     fill(call, is_part, unkept_);
     return unkept_;
   }
-  const std::size_t place =
-      (call.bytes / 8 + call.bytes / (8 * kMostKept) +
-       static_cast<std::size_t>(call.operation) * 7 + static_cast<std::size_t>(call.root)) %
-      kMostKept;
+  const std::size_t place = (call.bytes / 8 + call.bytes / (8 * kMostKept) +
+                             static_cast<std::size_t>(call.operation) * 7 +
+                             static_cast<std::size_t>(call.root) + (is_part ? kMostKept / 2 : 0)) %
+                            kMostKept;
   Kept& kept = kept_[place];
   if (kept.is_for(call, is_part)) return kept.prepared;
   kept.is_filled = false;
@@ -210,8 +210,9 @@ Ranks::Outcome Ranks::run_parts(const Call& call, std::size_t most, const Buffer
   for (std::size_t begin = 0; begin < call.bytes; begin += most) {
     part.bytes = std::min(most, call.bytes - begin);
     if (part.blocks.size != 0) part.blocks.size = part.bytes;
-    own.send = buffers.send + begin;
-    own.receive = buffers.receive + begin;
+    // Ranks that give nothing, or get nothing, have no such buffer.
+    own.send = buffers.send == nullptr ? nullptr : buffers.send + begin;
+    own.receive = buffers.receive == nullptr ? nullptr : buffers.receive + begin;
     const Prepared& prepared = prepare(part, true);
     const Outcome outcome = run_part(part, prepared.schedule, own, reduction, note, error);
     if (outcome != Outcome::done) return outcome;

@@ -25,7 +25,10 @@ class HandlerLock {
     frame_ = frame;
     return true;
   }
-  void give_back() noexcept { holder_.store(0); }
+  void give_back() noexcept {
+    frame_ = kNoFrame;  // a handler may come before the next holder has written down its own
+    holder_.store(0);
+  }
 
   /// A handler of this thread jumps (siglongjmp) to where the stack ends at `target`. Gives the
   /// lock back if that leaves the holder's frame for good, so that other threads need not wait.
@@ -40,6 +43,7 @@ class HandlerLock {
 
  private:
   static constexpr unsigned kSpins = 200;
+  static constexpr std::uintptr_t kNoFrame = UINTPTR_MAX;
 
   /// Whether a handler has left the holder's frame for good (siglongjmp). A handler's frames lie
   /// deeper, but for those on a stack of their own, which are taken for one that interrupts.
@@ -50,7 +54,7 @@ class HandlerLock {
   }
 
   std::atomic<std::uintptr_t> holder_ = 0;
-  std::uintptr_t frame_ = 0;
+  std::uintptr_t frame_ = kNoFrame;
 };
 
 }  // namespace headrace::posix

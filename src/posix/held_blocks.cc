@@ -123,9 +123,11 @@ int HeldBlocks::write_out(const HeldBlock& block) const noexcept {
   int error = 0;
   for (int tries = 0; error == 0 && block.held() > 0;) {
     std::int64_t from = block.written;
-    next_ = {block.memory + from, static_cast<std::size_t>(block.end - from)};
+    std::byte* const data = block.memory + from;
+    next_ = {data, static_cast<std::size_t>(block.end - from)};
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    if (block.written != from) continue;
+    // A handler that came between may have written this, or begun with another block.
+    if (block.written != from || next_.iov_base != data) continue;
     const ssize_t moved = real.pwritev64(descriptor_, &next_, 1, block.begin + from);
     if (moved > 0) {
       block.written.compare_exchange_strong(from, from + moved);

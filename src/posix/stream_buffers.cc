@@ -131,8 +131,8 @@ void note_written(std::FILE* stream) noexcept {
     const std::FILE* const there = one.stream.load(std::memory_order_relaxed);
     if (there == nullptr || (stream != nullptr && there != stream) || !one.is_ready) continue;
     const int flags = __atomic_load_n(&there->_flags, __ATOMIC_RELAXED);
-    if ((flags & kWrites) == 0 || !one.notes_write.exchange(false)) continue;
-    buffers::note_written(one.name.text());
+    if ((flags & kWrites) == 0 || one.stream.load() != there) continue;
+    if (one.notes_write.exchange(false)) buffers::note_written(one.name.text());
   }
 }
 

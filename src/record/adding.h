@@ -7,9 +7,9 @@
 
 namespace headrace::record {
 
-/// One thread adds to a table while this lives, if no other one does. Signals wait for it: their
-/// handlers add to such tables, too, and one that jumped out of this for good (siglongjmp) would
-/// leave the table locked, and half of what was added.
+/// One thread adds to a table while this lives, if no other one does. Signals wait for it, but
+/// those that a thread causes itself: their handlers add to such tables, too, and one that jumped
+/// out of this for good (siglongjmp) would leave the table locked, and half of what was added.
 class Adding {
  public:
   explicit Adding(std::atomic_flag& is_adding) noexcept : flag_(&is_adding) {

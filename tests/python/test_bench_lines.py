@@ -98,6 +98,21 @@ def test_bad_lines_are_named(
     assert "Traceback" not in done.stderr and not (tmp_path / "t.toml").exists()
 
 
+def test_lines_that_the_launcher_labels_are_named(bench: Command, tmp_path: Path) -> None:
+    line = (mpich_launcher(bench), "-l", "-n", 2)
+    done = bench("bench", "collectives", *QUICK, "--json", "c.json", "--", *line)
+    assert done.returncode == 1 and "keep the launcher from labelling lines" in done.stderr
+    assert not (tmp_path / "c.json").exists()
+
+
+def test_times_of_an_unknown_mpi_are_refused(bench: Command, tmp_path: Path) -> None:
+    entry = {"mpi": "M", "kind": "x", "ranks": 2, "nodes": 1, "settings": "", "date": "d"}
+    times = {"format": "headrace bench collectives 1", "jobs": [{**entry, "cells": []}]}
+    (tmp_path / "c.json").write_text(json.dumps(times))
+    done = bench("tune", "collectives", "--from", "c.json", "t.toml")
+    assert done.returncode != 0 and "'c.json' cannot be read" in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize(
     ("says", "kind"),
     [

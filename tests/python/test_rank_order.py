@@ -54,6 +54,7 @@ def test_the_size_of_a_job(
         ("srun -N 4 -n 16", SLURM, 4),
         ("srun --nodes=2-8 app", SLURM, 2),
         ("srun -N3 -w n[0-2]", SLURM, 3),
+        ("srun -N 1 -N 4 -n 16", SLURM, 4),
         ("srun --nodelist n[0-2],m1 -n 4", SLURM, 4),
         ("srun -n 16", SLURM, 0),
         ("mpiexec -hosts a,b -ppn 2 -n 4", HYDRA, 2),

@@ -1,14 +1,16 @@
 """`headrace tune collectives`: from times to a table."""
 
 import random
+import re
 import tomllib
 from pathlib import Path
 
 import pytest
 from bench_support import bench_command
+from cli_support import ROOT
 
 from headrace.bench.collectives.findings import Cell, Job, to_text
-from headrace.bench.collectives.nodes import Nodes
+from headrace.bench.collectives.nodes import SPARES_BYTES, Nodes
 from headrace.bench.collectives.table import LEAST_GAIN, gains, ranges, to_toml, told
 
 FLAGS = "flags"
@@ -162,6 +164,25 @@ def test_says_where_a_table_counts() -> None:
         "'An MPI' is left out (tables have intel, mpich, openmpi alone)",
     ]
     assert set(tomllib.loads(to_toml(jobs, "m"))) == {"origin", "mpich"}
+
+
+def test_says_so_where_a_table_counts_on_such_nodes_alone() -> None:
+    assert told([on(4, 2, cell(2.0, 8, operation="gatherv"))]) == [
+        "what was measured of mpich on 4 nodes of 2 ranks counts on 4 nodes of 2 ranks alone"
+    ]
+
+
+def test_uneven_nodes_are_left_out() -> None:
+    """No row could name them, and one of their largest would not count on the same job."""
+    jobs = [job(cell(2.0, 8), ranks=8, nodes=3), on(2, 2, cell(2.0, 8))]
+    assert set(tomllib.loads(to_toml(jobs, "m"))["mpich"]["several"]) == {"2x2"}
+    assert told(jobs)[-1].startswith("An MPI, 8 ranks on 3 nodes are left out (")
+
+
+def test_headrace_and_its_library_agree_on_what_spares_bytes() -> None:
+    source = (ROOT / "src" / "collective" / "measured_nodes.cc").read_text()
+    text = source[source.index("bool spares_bytes") : source.index("return true")]
+    assert re.findall(r"case Operation::(\w+)", text) == [*SPARES_BYTES]
 
 
 def test_nothing_to_take_is_an_empty_table() -> None:

@@ -81,7 +81,8 @@ def nodes_named(line: Sequence[str], family: Family) -> int:
     """How many nodes a line's own options name or ask for; 0 if they do not say."""
     contexts = read_contexts(family, list(line))
     if family is SLURM:
-        for option in (option for one in contexts for option in one.options):
+        options = [option for one in contexts for option in one.options]
+        for option in reversed(options):  # of several the last counts
             if option.name in NODE_COUNT and option.values:
                 return _digits(option.values[0].partition("-")[0])
     names = HOST_LIST if family is SLURM else (*HOST_LIST, *HOST_FILE)

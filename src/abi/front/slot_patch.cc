@@ -265,10 +265,12 @@ bool may_have_new_objects() {
          loaded_object_count() != seen_object_count.load(std::memory_order_relaxed);
 }
 
-/// The objects that were looked at, so that none is twice: a library of C++ takes a millisecond.
+/// How often objects were looked at: a library of C++ takes a millisecond each time. Once is not
+/// enough: the linker may bind a slot for another thread while it is looked at.
 struct SeenObjects {
-  std::unordered_set<std::uintptr_t> identities;
-  std::size_t procedures = 0;  ///< that were looked for
+  static constexpr int kEnough = 2;
+  std::unordered_map<std::uintptr_t, int> looks;  ///< by the objects' identities
+  std::size_t procedures = 0;                     ///< that were looked for
   unsigned long long unloaded = 0;
   std::array<RegisterName, 2> names{};
 
@@ -290,10 +292,12 @@ void catch_in_objects(const SettledObjects& settled) {
     const auto names = register_names();
     seen.forget_if_changed({{}, intercepted_procedures().size(), settled.unloaded(), names});
     is_complete = settled.for_each([&](const ElfObject& object) {
-      if (!seen.identities.insert(object.identity()).second) return;
+      int& looks = seen.looks[object.identity()];
+      if (looks == SeenObjects::kEnough) return;
       const bool is_fortran = is_fortran_layer(object);
       patch(object, is_fortran);
       if (is_fortran) patch_fortran(object, names);
+      ++looks;
     });
     return {};
   });

@@ -87,6 +87,8 @@ class Setup:
     node_ranks: int = field(default=0, kw_only=True)
 
     def __post_init__(self) -> None:
+        if self.kind not in (*LIBRARIES, OTHER):
+            raise ValueError(f"'{self.kind}' is no kind of MPI")
         if not self.node_ranks:  # written before it was kept
             object.__setattr__(self, "node_ranks", -(-self.ranks // max(1, self.nodes)))
         if not 1 <= self.nodes <= self.ranks or not 1 <= self.node_ranks <= self.ranks:
@@ -97,6 +99,11 @@ class Setup:
         return f"{self.mpi}, {self.ranks} ranks" + (
             f" on {self.nodes} nodes" if self.nodes > 1 else ""
         )
+
+    @property
+    def has_even_nodes(self) -> bool:
+        """Whether each node has as many ranks; of one node always."""
+        return self.nodes * self.node_ranks == self.ranks
 
     @property
     def measured_on(self) -> Nodes:
@@ -111,7 +118,7 @@ class Setup:
         """On which nodes the ranks were."""
         if self.nodes == 1:
             return "one node"
-        at_most = "" if self.nodes * self.node_ranks == self.ranks else "at most "
+        at_most = "" if self.has_even_nodes else "at most "
         return f"{self.nodes} nodes of {at_most}{self.node_ranks}"
 
 

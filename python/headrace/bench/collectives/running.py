@@ -87,14 +87,14 @@ def _written(start: Start, line: Launch) -> tuple[dict[str, Any], str]:
     results = RESULTS.search(printed)
     output = f"{printed}\n{said}"
     # It ends with 1 after a complete run that found wrong results, which we tell.
-    if child.returncode not in (0, 1) or results is None:
+    if child.returncode not in (0, 1) or "end of results" not in printed:
         raise _failure(start, child.returncode, output)
     try:
-        return json.loads(results[1]), output
+        return json.loads(results[1] if results else ""), output
     except ValueError as error:
         raise HeadraceError(
             f"{PROGRAM} {start.title} was measured, but its results cannot be read",
-            f"other output is between them: {error}",
+            "other output is between them",
             "keep the launcher from labelling lines, and other programs from writing",
             1,
         ) from error

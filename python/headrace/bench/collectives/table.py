@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import floor
 
 from headrace.bench.collectives.findings import LIBRARIES, OTHER, WITHOUT_SIZE, Job
-from headrace.bench.collectives.nodes import Nodes
+from headrace.bench.collectives.nodes import SPARES_BYTES, Nodes
 
 # Below this a gain is not worth a path of our own.
 LEAST_GAIN = 1.03
@@ -22,7 +22,7 @@ def gains(jobs: Iterable[Job]) -> dict[Key, dict[int, float]]:
     wrong, or left to the library."""
     measured: dict[Key, dict[int, float]] = {}
     for job in jobs:
-        if job.kind == OTHER:
+        if job.kind == OTHER or not job.has_even_nodes:
             continue
         for cell in job.cells:
             ratio = cell.speedup
@@ -101,18 +101,24 @@ def to_toml(jobs: Sequence[Job], machine: str, more: Sequence[str] = ()) -> str:
 def told(jobs: Sequence[Job]) -> list[str]:
     """Where the table counts, and what has no place in it."""
     found = gains(jobs)
-    taken = {
-        (library, nodes)
-        for (library, nodes, operation), sizes in found.items()
-        if _ranges(operation, sizes)
-    }
+    taken: dict[tuple[str, Nodes], set[str]] = {}
+    for (library, nodes, operation), sizes in found.items():
+        if _ranges(operation, sizes):
+            taken.setdefault((library, nodes), set()).add(operation)
     measured = sorted({(library, nodes) for library, nodes, _ in found})
     lines = [
-        f"what was measured of {library} on {nodes.text} counts on {nodes.range_text}"
+        f"what was measured of {library} on {nodes.text} counts on "
+        + (nodes.range_text if taken[library, nodes] & {*SPARES_BYTES} else f"{nodes.text} alone")
         if (library, nodes) in taken
         else f"nothing that was measured of {library} on {nodes.text} is surely faster, so it is "
         "left to the library there"
         for library, nodes in measured
+    ]
+    uneven = dict.fromkeys(job.title for job in jobs if not job.has_even_nodes)
+    lines += [
+        f"{title} are left out (the nodes have different numbers of ranks, of which nobody could "
+        "say where they count), give each node as many"
+        for title in uneven
     ]
     strange = dict.fromkeys(job.mpi for job in jobs if job.kind == OTHER)
     return lines + [
