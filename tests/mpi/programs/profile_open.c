@@ -1,7 +1,7 @@
 // Opens files, as a test of profiles needs it: without memory on one rank, or many of them.
 //
-//   profile_open DIRECTORY memory RANK   all open one file; at the first open RANK gets no memory of
-//                                        the size that reading a profile of 40 KB takes
+//   profile_open DIRECTORY memory RANK   all open one file; RANK gets no memory at the first open
+//                                        of the size that reading a profile of 40 KB takes
 //   profile_open DIRECTORY many COUNT    each rank opens COUNT files of its own
 //
 // Prints "opened TIMES failed TIMES refused TIMES" on each rank: refused are requests for memory.
