@@ -27,10 +27,9 @@ World survey(MPI_Comm communicator) {
   MPI_Allgather(&first, 1, MPI_INT, leaders.data(), 1, MPI_INT, communicator);
   world.ranks_per_node = static_cast<int>(std::count(leaders.begin(), leaders.end(), 0));
   world.consecutive = world.size == 1 || leaders[1] == 0;
-  world.node_count = 0;
-  for (int rank = 0; rank < world.size; ++rank) world.node_count += leaders[rank] == rank ? 1 : 0;
   std::vector<int> ranks_of(leaders.size());  // by leader
   for (const int leader : leaders) ++ranks_of[static_cast<std::size_t>(leader)];
+  world.node_count = world.size - static_cast<int>(std::count(ranks_of.begin(), ranks_of.end(), 0));
   world.largest_node = *std::max_element(ranks_of.begin(), ranks_of.end());
 
   if (world.node_count > 1) {

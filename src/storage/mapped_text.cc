@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/kept_errno.h"
+#include "base/small_file.h"
 #include "base/uninterrupted.h"
 
 namespace headrace::storage {
@@ -17,14 +18,13 @@ constexpr std::size_t kMostRoom = std::size_t{64} << 20;
 
 MappedText::MappedText(const char* path) noexcept {
   const KeptErrno kept;
-  const int file = uninterrupted([&] { return ::open(path, O_RDONLY | O_CLOEXEC); });
-  if (file < 0) return;
-  while (size_ < room_ || grow()) {
-    const ssize_t got = uninterrupted([&] { return ::read(file, memory_ + size_, room_ - size_); });
+  const ScopedDescriptor file(uninterrupted([&] { return ::open(path, O_RDONLY | O_CLOEXEC); }));
+  while (file.get() >= 0 && (size_ < room_ || grow())) {
+    const ssize_t got =
+        uninterrupted([&] { return ::read(file.get(), memory_ + size_, room_ - size_); });
     if (got <= 0) break;
     size_ += static_cast<std::size_t>(got);
   }
-  ::close(file);
 }
 
 MappedText::~MappedText() {

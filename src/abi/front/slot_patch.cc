@@ -210,10 +210,10 @@ bool leads_to_library(const ElfObject& object, const Slot& slot, const Intercept
 /// Whether a name is worth a look-up.
 bool may_be_caught(const char* name) {
   switch (name[0]) {
-    case 'M':
-    case 'm': return std::strncmp(name + 1, "PI", 2) == 0 || std::strncmp(name + 1, "pi_", 3) == 0;
-    case 'P':
-    case 'p': return std::strncmp(name + 1, "MPI", 3) == 0 || std::strncmp(name + 1, "mpi", 3) == 0;
+    case 'M': return std::strncmp(name, "MPI", 3) == 0;
+    case 'm': return std::strncmp(name, "mpi_", 4) == 0;
+    case 'P': return std::strncmp(name, "PMPI", 4) == 0;
+    case 'p': return std::strncmp(name, "pmpi", 4) == 0;
     case 'd': return std::strcmp(name, "dlsym") == 0 || std::strcmp(name, "dlvsym") == 0;
     default: return false;
   }

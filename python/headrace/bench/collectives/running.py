@@ -8,7 +8,7 @@ from typing import Any
 
 from headrace.bench.collectives.findings import WITHOUT_SIZE, Cell, Job
 from headrace.bench.collectives.guidelines import GuidelineCell, GuidelineJob
-from headrace.bench.collectives.starting import PROGRAM, Start
+from headrace.bench.collectives.starting import PROGRAM, OnThisNode, Start
 from headrace.bench.runner import end_group, start_captured
 from headrace.errors import HeadraceError
 from headrace.launch.values import Launch
@@ -50,10 +50,11 @@ def measure_guidelines(
 
 
 def measure_plain(
-    start: Start, flags: Sequence[str], environ: Mapping[str, str], more: Mapping[str, str]
+    start: OnThisNode, flags: Sequence[str], environ: Mapping[str, str], more: Mapping[str, str]
 ) -> dict[str, Any]:
     """What the program writes of the MPI library alone. more: variables for the ranks."""
-    document, _ = _written(start, start.launch([*flags, *PRINT, "--plain"], environ, more, False))
+    line = start.launch([*flags, *PRINT, "--plain"], environ, more, preload=False)
+    document, _ = _written(start, line)
     return document
 
 
@@ -72,12 +73,12 @@ def _run(
         **({"HEADRACE_COLL_USE": "always"} if always else {}),
         **(more or {}),
     }
-    return _written(start, start.launch([*flags, *PRINT], environ, variables, True))
+    return _written(start, start.launch([*flags, *PRINT], environ, variables))
 
 
 def _written(start: Start, line: Launch) -> tuple[dict[str, Any], str]:
-    """A file of rank 0's might lie on another node, so results come by standard output. Messages
-    come by the other pipe: a launcher may pass them on in the middle of a line."""
+    """Rank 0 may be on another node, whose files we do not see. So it prints its results. Messages
+    come by another pipe, since a launcher may pass them on in the middle of a line."""
     with start_captured(line, stderr=subprocess.PIPE) as child:
         try:
             printed, said = child.communicate(timeout=LIMIT_SECONDS)

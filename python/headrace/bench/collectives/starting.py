@@ -28,13 +28,9 @@ class Start(Protocol):
         """For messages about the job."""
 
     def launch(
-        self,
-        arguments: Sequence[str],
-        environ: Mapping[str, str],
-        own: Mapping[str, str],
-        preload: bool,
+        self, arguments: Sequence[str], environ: Mapping[str, str], own: Mapping[str, str]
     ) -> Launch:
-        """The program with its arguments, with Headrace or without."""
+        """The program with its arguments, and Headrace in its ranks."""
 
     def setup(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """What Setup has, by what the program has written."""
@@ -56,8 +52,9 @@ class OnThisNode:
         arguments: Sequence[str],
         environ: Mapping[str, str],
         own: Mapping[str, str],
-        preload: bool,
+        preload: bool = True,
     ) -> Launch:
+        """preload: False without Headrace."""
         command = [str(find_program(PROGRAM, self.host.name, environ)), *arguments]
         return launch(
             self.host, self.ranks, command, environ, preload=preload, variables=own, bind=True
@@ -77,16 +74,11 @@ class ByLine:
 
     @property
     def title(self) -> str:
-        return f"by '{shlex.join(self.words)}'"
+        return f"in the job '{shlex.join(self.words)}'"
 
     def launch(
-        self,
-        arguments: Sequence[str],
-        environ: Mapping[str, str],
-        own: Mapping[str, str],
-        preload: bool,
+        self, arguments: Sequence[str], environ: Mapping[str, str], own: Mapping[str, str]
     ) -> Launch:
-        assert preload  # both ways are measured in one job
         # Ranks that all came to one node by mistake are not measured for minutes.
         several = ["--nodes", "2"] if nodes_of_line(self.words, environ) > 1 else []
         quiet = {"HEADRACE_RECORD": "0", **own}

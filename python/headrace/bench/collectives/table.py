@@ -35,7 +35,7 @@ def gains(jobs: Iterable[Job]) -> dict[Key, dict[int, float]]:
 
 
 def _least(key: Key, measured: Mapping[Key, Gains]) -> dict[int, float]:
-    """Of the sizes measured on such nodes; others that lost elsewhere lie between them as lost."""
+    """Of the sizes measured on such nodes, and of others that lost where these rows would count."""
     library, nodes, operation = key
     found = dict(measured[key])
     for (of_library, on, of), gains_there in measured.items():
