@@ -30,6 +30,10 @@ target_compile_options(headrace_options INTERFACE
 # GCC 12 warns wrongly of "text" + std::string (its bug 105651).
 target_compile_options(headrace_options INTERFACE
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>)
+# Two words that change at once (posix/handler_lock.h). Every processor of 64 bits has that since 2006.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+  target_compile_options(headrace_options INTERFACE -mcx16)
+endif()
 # Before glibc 2.34 dlsym and shm_open are in libraries of their own.
 target_link_libraries(headrace_options INTERFACE Threads::Threads ${CMAKE_DL_LIBS} rt)
 

@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <atomic>
+#include <bit>
 #include <csignal>
 #include <cstdint>
 
@@ -15,25 +16,24 @@ class HandlerLock {
  public:
   /// True if it is taken. False: this thread has it already, and a handler runs now.
   bool take() noexcept {
-    const auto self = static_cast<std::uintptr_t>(::pthread_self());
-    const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-    std::uintptr_t none = 0;
-    for (unsigned i = 0; !holder_.compare_exchange_strong(none, self); ++i, none = 0) {
-      if (none == self) return was_left(frame) && (frame_ = frame, true);
-      if (i > kSpins) ::sched_yield();
+    const Holder self{static_cast<std::uintptr_t>(::pthread_self()),
+                      reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))};
+    for (unsigned i = 0;; ++i) {
+      const Holder now{thread_.load(), frame_.load(std::memory_order_relaxed)};
+      if (now.thread == self.thread && !was_left(now.frame, self.frame)) return false;
+      if (now.thread == 0 || now.thread == self.thread) {
+        if (replace(now, self)) return true;
+      } else if (i > kSpins) {
+        ::sched_yield();
+      }
     }
-    frame_ = frame;
-    return true;
   }
-  void give_back() noexcept {
-    frame_ = kNoFrame;  // a handler may come before the next holder has written down its own
-    holder_.store(0);
-  }
+  void give_back() noexcept { thread_.store(0, std::memory_order_release); }
 
   /// A handler of this thread jumps (siglongjmp) to where the stack ends at `target`. Gives the
   /// lock back if that leaves the holder's frame for good, so that other threads need not wait.
   void leave_for(std::uintptr_t target) noexcept {
-    if (holder_.load() != static_cast<std::uintptr_t>(::pthread_self()) || target <= frame_) return;
+    if (thread_.load() != static_cast<std::uintptr_t>(::pthread_self()) || target <= frame_) return;
     stack_t stack{};
     if (::sigaltstack(nullptr, &stack) != 0) return;
     const auto own = reinterpret_cast<std::uintptr_t>(stack.ss_sp);
@@ -42,19 +42,30 @@ class HandlerLock {
   }
 
  private:
+  struct Holder {
+    std::uintptr_t thread;
+    std::uintptr_t frame;
+  };
+  __extension__ typedef unsigned __int128 Word;
+
   static constexpr unsigned kSpins = 200;
-  static constexpr std::uintptr_t kNoFrame = UINTPTR_MAX;
 
   /// Whether a handler has left the holder's frame for good (siglongjmp). A handler's frames lie
   /// deeper, but for those on a stack of their own, which are taken for one that interrupts.
-  bool was_left(std::uintptr_t frame) const noexcept {
-    if (frame < frame_) return false;
+  static bool was_left(std::uintptr_t held, std::uintptr_t frame) noexcept {
+    if (frame < held) return false;
     stack_t stack{};
     return ::sigaltstack(nullptr, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) == 0;
   }
 
-  std::atomic<std::uintptr_t> holder_ = 0;
-  std::uintptr_t frame_ = kNoFrame;
+  /// In one instruction: a handler that comes at any moment, and jumps, finds the holder's frame.
+  bool replace(const Holder& from, const Holder& to) noexcept {
+    return __sync_bool_compare_and_swap(reinterpret_cast<Word*>(this), std::bit_cast<Word>(from),
+                                        std::bit_cast<Word>(to));
+  }
+
+  alignas(16) std::atomic<std::uintptr_t> thread_ = 0;  ///< 0: nobody has it
+  std::atomic<std::uintptr_t> frame_ = 0;               ///< of the last one who took it
 };
 
 }  // namespace headrace::posix

@@ -15,8 +15,8 @@
 //        close_range, closefrom, dup2; then the process ends by exit
 //   within     a handler writes to the descriptor while the program does: prints "records N", of
 //        which some are the handler's, whose bytes are 251
-//   jumps      a handler jumps out of writes for good, and another thread writes then: prints
-//        "jumps N"
+//   jumps      a handler jumps out of writes for good, after a time or a number of instructions,
+//        and another thread writes then: prints "jumps N steps N", how many jumps were of each
 //   full, limit   the file system takes no more than a part, or the process has a limit for files:
 //        prints "told N closed N", calls that failed, and whether the descriptor is closed after
 //        close
@@ -157,24 +157,54 @@ static int write_until_jump(void) {
   return 0;
 }
 
+static volatile sig_atomic_t steps;
+
+static void count_step(int signal) {
+  if (steps > 0 && --steps == 0) jump_out(signal);
+}
+
+/// One write, of which each instruction is a signal. Whether it has so many.
+static int write_to_step(int last) {
+  unsigned char record[bytes] = {0};
+  if (sigsetjmp(target, 1) != 0) return 1;
+  steps = last;
+  may_jump = 1;
+#if defined(__x86_64__)
+  enum { trap_flag = 0x100 };
+  __builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() | trap_flag);
+  write(descriptor, record, bytes);
+  __builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() & ~(long long)trap_flag);
+#endif
+  may_jump = 0;
+  return 0;
+}
+
+/// After a jump. The other thread would wait forever for what this one had left locked.
+static void write_by_another(void) {
+  int is_told = 0;
+  pthread_t other;
+  told += pthread_create(&other, NULL, write_one, &is_told) != 0;
+  pthread_join(other, NULL);
+  told += is_told;
+}
+
 static void write_jumping(void) {
   const struct itimerval often = {{0, 300}, {0, 300}}, never = {{0, 0}, {0, 0}};
-  struct sigaction action = {.sa_handler = jump_out};
-  int jumps = 0, is_told = 0;
-  pthread_t other;
+  struct sigaction jumping = {.sa_handler = jump_out}, counting = {.sa_handler = count_step};
+  int jumps = 0, last = 1;
   jumper = pthread_self();
-  sigaction(SIGALRM, &action, NULL);
+  sigaction(SIGALRM, &jumping, NULL);
+  sigaction(SIGTRAP, &counting, NULL);
   setitimer(ITIMER_REAL, &often, NULL);
   for (long long i = 0; i < records; ++i) {
     if (!write_until_jump()) continue;
     jumps += 1;
-    told += pthread_create(&other, NULL, write_one, &is_told) != 0;
-    pthread_join(other, NULL);
-    told += is_told;
+    write_by_another();
   }
   setitimer(ITIMER_REAL, &never, NULL);
+  for (; write_to_step(last); ++last) write_by_another();
   told += close(descriptor) != 0;
-  printf("jumps %d told %lld\n", jumps, told);
+  printf("jumps %d steps %d told %lld\n", jumps, last - 1, told);
 }
 
 static void fill_up(int is_limited) {
