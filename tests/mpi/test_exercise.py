@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
-from pathlib import Path
-
 import pytest
-from conftest import RANKS, absent
+from conftest import RANKS
 from hosts import Host
 from native_faults import FAULTS, SKIPPED, SKIPPED_WITH_LAYER
 from running import Result, compile_c, launch, tree, work_directory
@@ -88,12 +84,6 @@ def files_of_cases(files: dict[str, bytes], cases: set[str]) -> dict[str, bytes]
     return {name: data for name, data in files.items() if name.split(".")[0] in cases}
 
 
-def memory_available() -> int:
-    lines = Path("/proc/meminfo").read_text().splitlines()
-    found = [line.split() for line in lines if line.startswith("MemAvailable:")]
-    return int(found[0][1]) * 1024
-
-
 def again(host: Host, ranks: int, cases: list[str]) -> list[str]:
     """Which of `cases` fail without the layer once more: a race in the library shows up now and
     then, and there is nothing to compare with. The log of one that fails twice is returned."""
@@ -120,21 +110,6 @@ def run_exercise(host: Host, ranks: int, layered: bool) -> tuple[Result, dict[st
     staged = {"HEADRACE_READ_PATH": "staged"} if ranks in RANKS_THAT_STAGE else {}
     result = launch(host, ranks, line, layered, environment=staged)
     return result, tree(directory)
-
-
-@pytest.mark.deep
-@pytest.mark.parametrize("case", ["at", "at_all", "nonblocking"])
-def test_gigabytes(host: Host, case: str, library) -> None:
-    """More than 2 GiB in one call, from and to memory."""
-    free = min(shutil.disk_usage("/dev/shm").free, memory_available())
-    if free < 14 << 30:
-        absent("less than 14 GiB of memory are free")
-    program = compile_c(host, SOURCES, "exercise")
-    with tempfile.TemporaryDirectory(prefix="pytest-gigabytes-", dir="/dev/shm") as directory:
-        arguments = ["--deep", "--only", f"sizes_gigabytes_{case}", directory]
-        result = launch(host, 2, [program, *arguments], layered=True)
-    assert result.code == 0 and not failed_cases(result), result.explain()
-    assert f"case sizes_gigabytes_{case} ok" in result.out, result.explain()
 
 
 def test_shared_pointer_without_shared_memory(host: Host, library) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import pytest
@@ -67,7 +68,8 @@ def test_other_tests_run_always(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_rules_name_what_exists() -> None:
     assert set(tiers.data()["rest"]["order"]) == {group.name for group in GROUPS}
-    for name in [*tiers.data()["pytest"], *tiers.data()["sources"]]:
+    named = [tiers.data()["pytest"], tiers.data()["sources"], tiers.data()["rest"]["first"]]
+    for name in itertools.chain(*named):
         path, _, function = name.partition("::")
         found = list(source_tree.ROOT.glob(f"{path}*"))
         assert found, name
@@ -95,6 +97,16 @@ def test_what_is_not_known_to_end_in_time_is_left_out() -> None:
     assert known.fitting("mpi", parts, 20) == ["tests/b.py"]
     assert known.fitting("mpi", parts, 66) == parts
     assert known.fitting("mpi", parts, -1) == []
+
+
+def test_the_most_valuable_of_the_rest_goes_first() -> None:
+    first = tiers.data()["rest"]["first"]
+    found = [(group.name, parts) for group, parts in costs.rest_in_order(GROUPS)]
+    assert found[0] == ("mpi", first)
+    names = [name for name, _ in found[1:]]
+    assert names == [name for name in tiers.data()["rest"]["order"] if name in names]
+    parts = [part for _, parts in found for part in parts]
+    assert len(parts) == len(set(parts)) and "tests/mpi/test_fuzz.py" in parts
 
 
 def test_the_readme_gives_the_promised_times() -> None:

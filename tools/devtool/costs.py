@@ -114,7 +114,20 @@ class Known:
         return sum(row.get("seconds", 0.0) for row in rows) * side_by_side
 
 
-def parts_of_rest(group: Group) -> list[str]:
+def rest_in_order(groups: Sequence[Group]) -> list[tuple[Group, list[str]]]:
+    """What is left for full, the most valuable first: single files, then groups with their other
+    parts."""
+    rest = tiers.data()["rest"]
+    ordered = sorted(groups, key=lambda group: rest["order"].index(group.name))
+    parts = [(group, _parts_of_rest(group)) for group in ordered]
+    first = [(group, [part for part in every if part in rest["first"]]) for group, every in parts]
+    others = [
+        (group, [part for part in every if part not in rest["first"]]) for group, every in parts
+    ]
+    return [one for one in first + others if one[1]]
+
+
+def _parts_of_rest(group: Group) -> list[str]:
     """The files of a group in which something is left for full; all of CTest's are one part."""
     if not group.paths:
         return [group.name] if "full" in tiers.data()["ctest"] else []

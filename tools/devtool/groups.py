@@ -67,7 +67,7 @@ GROUPS = (
         ("tests/mpi/nodes",),
         debian.NODE_TESTS,
         ALL_MPI,
-        jobs=2,
+        jobs=3,
     ),
     Group(
         "wheel",

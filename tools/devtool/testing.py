@@ -9,7 +9,7 @@ import subprocess
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from devtool import building, costs, debian, provision, tiers
@@ -38,6 +38,10 @@ class Outcome:
     problem: str = ""
     hung: list[str] = field(default_factory=list)
     cases: list[Case] = field(default_factory=list)
+
+    def add(self, more: Outcome) -> None:
+        for one in fields(self):
+            setattr(self, one.name, getattr(self, one.name) + getattr(more, one.name))
 
     @property
     def good(self) -> bool:
@@ -99,20 +103,18 @@ def _run_rest(
 ) -> list[str]:
     """Runs what full has beyond default, the most valuable first, and only what is known to end by
     then. Returns what was left out."""
-    order = tiers.data()["rest"]["order"]
     known = costs.Known.read()
     # Words for pytest may leave out tests.
     pace = 1.0 if extra else known.pace({name: one.seconds for (name, _), one in outcomes.items()})
     left_out: list[str] = []
-    for group in sorted(groups, key=lambda group: order.index(group.name)):
-        parts = costs.parts_of_rest(group)
+    for group, parts in costs.rest_in_order(groups):
         if end is not None:
             chosen = known.fitting(group.name, parts, (end - time.monotonic()) / pace)
             left_out += [part for part in parts if part not in chosen]
             parts = chosen
         if parts:
-            outcome = _run_group(group, tiers.REST, extra, parts)
-            outcomes[group.name, tiers.REST] = outcome
+            outcome = outcomes.setdefault((group.name, tiers.REST), Outcome())
+            outcome.add(_run_group(group, tiers.REST, extra, parts))
     return left_out
 
 
@@ -149,6 +151,8 @@ def _pytest(
     command = [str(VENV / "bin" / "python"), "-m", "pytest", "-q", f"--junitxml={report}"]
     command += ["--tier", tier, "-n", str(group.jobs if group.jobs > 1 else 0)]
     command += [f"--ignore={path}" for path in group.ignored]
+    if "tests/mpi" in group.paths:
+        command.append(f"--cells={LOGS / 'cells.json'}")
     return [*command, *extra, *paths]
 
 
