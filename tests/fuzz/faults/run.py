@@ -16,13 +16,14 @@ from pathlib import Path
 FAULTS = Path(__file__).resolve().parent
 ROOT = FAULTS.parents[2]
 INJECTED = ROOT / "tests" / "faults" / "planted"
-# In collective operations.
+# In collective operations, and in buffers.
 TESTED = ROOT / "tests" / "unit" / "faults"
 UNIT_TESTS = (
     "collective_schedules_test",
     "collective_parcels_test",
     "collective_ranks_test",
     "buffering_store_test",
+    "posix_handler_lock_test",
 )
 UNIT_SECONDS = 300  # for one of them, of seconds: a fault may show by a hang
 TREE = ROOT / "build" / "faults" / "tree"
