@@ -22,6 +22,7 @@ UNIT_TESTS = (
     "collective_schedules_test",
     "collective_parcels_test",
     "collective_ranks_test",
+    "collective_sums_test",
     "buffering_store_test",
     "posix_handler_lock_test",
 )
