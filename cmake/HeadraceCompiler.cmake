@@ -30,7 +30,7 @@ target_compile_options(headrace_options INTERFACE
 # GCC 12 warns wrongly of "text" + std::string (its bug 105651).
 target_compile_options(headrace_options INTERFACE
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>)
-# Two words that change at once (posix/handler_lock.h). Every processor of 64 bits has that since 2006.
+# posix/handler_lock.h changes two words by one instruction. All x86-64 processors since 2006 have it.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   target_compile_options(headrace_options INTERFACE -mcx16)
 endif()

@@ -13,11 +13,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from hosts import LANGUAGES, all_hosts, headrace_library, host_named
 
+from devtool import tiers
+
 IN_CI = os.environ.get("CI") == "true"
 RANKS = (1, 2, 3, 4, 7)
 CELLS: dict[tuple[str, str, int], str] = {}
-# What fills the table; each run of ./dev test runs a part of them in each of two tiers.
-FILLING = {"tests/mpi/test_exercise.py", "tests/mpi/test_languages.py"}
+# What fills the table: a part runs in the default tier, and what is left goes first in the rest.
+FILLING = set(tiers.data()["rest"]["first"])
 FILES: set[str] = set()  # of which a test ran
 
 

@@ -23,11 +23,11 @@ volatile std::sig_atomic_t steps = 0;  ///< instructions until the handler jumps
 volatile std::sig_atomic_t jumps_within = 0;
 volatile std::sig_atomic_t was_free = 0;
 
-std::uintptr_t own_frame() {
+[[gnu::always_inline]] inline std::uintptr_t own_frame() {
   return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
 }
 
-/// After each instruction of those between.
+/// From now on, or no longer, each instruction is a signal.
 void step(bool is_on) {
   constexpr std::uint64_t kTrap = 0x100;
   const std::uint64_t flags = __builtin_ia32_readeflags_u64();
@@ -62,7 +62,7 @@ void jump_at_last(int) {
   return false;
 }
 
-/// Ends the process if it does not come: a thread that waits for a lock cannot be ended.
+/// Ends the process if another thread does not get the lock: a thread that waits cannot be ended.
 void expect_others_take(HandlerLock& lock, int last) {
   auto other = std::async(std::launch::async, [&] { use(lock); });
   if (other.wait_for(std::chrono::seconds(30)) == std::future_status::ready) return;
@@ -86,7 +86,7 @@ TEST_F(HandlerLockTest, IsFreeAfterAJumpAtAnyInstruction) {
   int last = 0;
   do {
     if (last > 0) expect_others_take(lock_, last);
-    // From a frame that the jump does not leave: what is left of it must not be taken for the next.
+    // By a frame that the jump does not leave. It must not be taken for that of the next holder.
     ASSERT_TRUE(lock_.take());
     lock_.give_back();
   } while (use_to(++last));
