@@ -12,7 +12,8 @@ from headrace.launch import order_choice, rank_order
 from headrace.launch.ordered_line import Ordered
 from headrace.launch.rank_order import rank_map
 from headrace.launchers.families import ALPS, HYDRA, INHERIT, OPENMPI, PALS, SLURM, Family
-from headrace.launchers.job_size import JobSize, expanded, job_size, nodes_named
+from headrace.launchers.job_size import JobSize, job_size, nodes_named
+from headrace.launchers.slurm import expanded
 from headrace.place import order_file, orders
 
 REVERSED = np.arange(7, -1, -1)
@@ -83,6 +84,39 @@ def test_schedulers_tell_the_nodes(tmp_path: Path) -> None:
     assert sized("mpiexec -n 4 x", HYDRA, pbs) == JobSize(4, ("a", "b"), (2, 2))
     lsf = {"LSB_MCPU_HOSTS": "a 3 b 1"}
     assert sized("mpiexec -n 4 x", HYDRA, lsf) == JobSize(4, ("a", "b"), (3, 1))
+
+
+@pytest.mark.parametrize(
+    ("line", "sizes"),
+    [
+        ("srun x", (3, 1, 2, 2)),
+        ("srun -n 5 x", (2, 1, 1, 1)),
+        ("srun -n 7 x", (2, 1, 2, 2)),
+        ("srun -n 10 -O x", (4, 2, 2, 2)),
+        ("srun -n 3000 -O x", (751, 749, 750, 750)),
+        ("srun -n 3 -N 1 x", (3,)),
+        ("srun -n 3 -N 2 x", ()),  # which two, Slurm says
+        ("srun -n 3 -N 2 -w a1,a3 x", (1, 2)),
+        ("srun -n 4 -m plane=2 x", ()),
+        ("srun -n 2 x : -n 2 y", ()),
+    ],
+)
+def test_slurm_deals_tasks_to_nodes(line: str, sizes: tuple[int, ...]) -> None:
+    """The first five as srun of Slurm 22.05 did it."""
+    cpus = "3,1,2(x2)"
+    allocation = {"SLURM_JOB_NODELIST": "a[0-3]", "SLURM_NTASKS": "8", "SLURM_JOB_NUM_NODES": "4"}
+    allocation |= {"SLURM_JOB_CPUS_PER_NODE": cpus, "SLURM_TASKS_PER_NODE": cpus}
+    assert sized(line, SLURM, allocation).sizes == sizes
+
+
+def test_tasks_of_a_line_without_a_count() -> None:
+    """As many as nodes; CPUS_PER_NODE is what a whole node has."""
+    slurm = {"SLURM_JOB_NODELIST": "a[0-1]", "SLURM_JOB_NUM_NODES": "2"}
+    slurm |= {"SLURM_JOB_CPUS_PER_NODE": "128(x2)", "SLURM_TASKS_PER_NODE": "128(x2)"}
+    assert sized("srun x", SLURM, slurm) == JobSize(2, ("a0", "a1"), (1, 1))
+    assert sized("srun --ntasks-per-node=8 x", SLURM, slurm) == JobSize(16, ("a0", "a1"), (8, 8))
+    assert sized("srun -c 4 x", SLURM, slurm) == JobSize(0)
+    assert sized("srun -N 1 x", SLURM, {}) == JobSize(1, ("",), (1,))
 
 
 @pytest.mark.parametrize(

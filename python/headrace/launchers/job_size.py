@@ -2,38 +2,42 @@
 scheduler's variables."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from headrace.errors import HeadraceError
 from headrace.launchers.families import ALPS, HYDRA, OPENMPI, PALS, SLURM, Family
 from headrace.launchers.line import Context, Option, read_contexts
+from headrace.launchers.slurm import (
+    MOST,
+    expanded,
+    placed,
+    task_counts,
+    tasks_by_default,
+    whole_number,
+)
+from headrace.launchers.slurm import nodes_named as nodes_named_to_srun
 
 COUNT = frozenset(("-n", "--n", "-np", "--np", "--ntasks"))
 COUNT_OF_OPENMPI = COUNT | {"-c", "--c"}
 PER_NODE = {
     HYDRA.name: ("-ppn", "--ppn", "-perhost", "--perhost"),
     OPENMPI.name: ("-npernode", "--npernode", "-N", "--N"),
-    SLURM.name: ("--ntasks-per-node",),
     ALPS.name: ("-N",),
     PALS.name: ("-ppn", "--ppn"),
 }
-HOST_LIST = ("-hosts", "--hosts", "-host", "--host", "-H", "--H", "-w", "--nodelist")
+HOST_LIST = ("-hosts", "--hosts", "-host", "--host", "-H", "--H")
 HOST_FILE = (
     *("-f", "--f", "-hostfile", "--hostfile", "-machinefile", "--machinefile"),
     *("-machine", "--machine", "-default-hostfile", "--default-hostfile"),
 )
 MAP_BY = ("-map-by", "--map-by")
-NODE_COUNT = ("-N", "--nodes")  # Slurm's; the least, or a range
 LARGEST_FILE = 1 << 26
-MOST = 1 << 24  # ranks
 UNKNOWN = -1  # ranks that no count tells
-MOST_DIGITS = 18  # of a node's number
 
 _ENTRY = re.compile(r"(?P<host>[^\s:=]+)(?:\s*:\s*(?P<count>\d{1,8}))?(?P<rest>\s.*)?", re.ASCII)
 _SLOTS = re.compile(r"\bslots\s*=\s*(\d{1,8})", re.ASCII)
-_TASKS = re.compile(r"(\d{1,8})(?:\(x(\d{1,8})\))?", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -62,9 +66,11 @@ class JobSize:
 def job_size(line: Sequence[str], family: Family, environ: Mapping[str, str]) -> JobSize:
     """Raises HeadraceError for a host file that cannot be read, or that names a node twice."""
     contexts = read_contexts(family, list(line))
+    if family is SLURM:
+        return _of_srun(contexts, environ)
     hosts = _hosts(contexts, family, environ)
     per_node = _per_node(contexts, family, environ)
-    ranks = _ranks(contexts, family, environ)
+    ranks = _ranks(contexts, family)
     if ranks == UNKNOWN:
         return JobSize()
     if not ranks:
@@ -81,17 +87,25 @@ def nodes_named(line: Sequence[str], family: Family) -> int:
     """How many nodes a line's own options name or ask for; 0 if they do not say."""
     contexts = read_contexts(family, list(line))
     if family is SLURM:
-        options = [option for one in contexts for option in one.options]
-        for option in reversed(options):  # of several the last counts
-            if option.name in NODE_COUNT and option.values:
-                return _digits(option.values[0].partition("-")[0])
-    names = HOST_LIST if family is SLURM else (*HOST_LIST, *HOST_FILE)
+        return nodes_named_to_srun([option for one in contexts for option in one.options])
+    names = (*HOST_LIST, *HOST_FILE)
     if any(option.name in names for one in contexts for option in one.options):
         return len({host.name for host in _hosts(contexts, family, {})})
     return 0
 
 
-def _ranks(contexts: Sequence[Context], family: Family, environ: Mapping[str, str]) -> int:
+def _of_srun(contexts: Sequence[Context], environ: Mapping[str, str]) -> JobSize:
+    ranks = _ranks(contexts, SLURM)
+    if ranks == UNKNOWN:
+        return JobSize()
+    options = contexts[0].options
+    ranks = min(ranks or tasks_by_default(options, environ), MOST)
+    # Of several programs each may be on nodes of its own.
+    known = ranks > 0 and len(contexts) == 1
+    return JobSize(ranks, *placed(options, ranks, environ)) if known else JobSize(ranks)
+
+
+def _ranks(contexts: Sequence[Context], family: Family) -> int:
     names = COUNT_OF_OPENMPI if family is OPENMPI else COUNT
     found = [
         next((_number(option) for option in reversed(one.options) if option.name in names), 0)
@@ -99,15 +113,11 @@ def _ranks(contexts: Sequence[Context], family: Family, environ: Mapping[str, st
     ]
     if any(found) and not all(found):
         return UNKNOWN  # the launcher has a rule of its own for programs without a count
-    return sum(found) or (_digits(environ.get("SLURM_NTASKS", "")) if family is SLURM else 0)
+    return sum(found)
 
 
 def _number(option: Option) -> int:
-    return _digits(option.values[-1]) if option.values else 0
-
-
-def _digits(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 9 else 0
+    return whole_number(option.values[-1]) if option.values else 0
 
 
 def _per_node(contexts: Sequence[Context], family: Family, environ: Mapping[str, str]) -> int:
@@ -120,7 +130,9 @@ def _per_node(contexts: Sequence[Context], family: Family, environ: Mapping[str,
             if found:
                 return int(found[1])
     if family is HYDRA:
-        return _digits(environ.get("I_MPI_PERHOST", "")) or _digits(environ.get("MPIEXEC_PPN", ""))
+        return whole_number(environ.get("I_MPI_PERHOST", "")) or whole_number(
+            environ.get("MPIEXEC_PPN", "")
+        )
     return 0
 
 
@@ -143,24 +155,21 @@ def _hosts(contexts: Sequence[Context], family: Family, environ: Mapping[str, st
     for option in (option for one in contexts for option in one.options):
         if not option.values:
             continue
-        if option.name in HOST_FILE and family is not SLURM:
+        if option.name in HOST_FILE:
             return _merged(host_file(Path(option.values[0])), family)
         if option.name in HOST_LIST:
-            entries = _named(option.values[0], family, option.name)
-            return _merged(entries, family)
+            return _merged(_named(option.values[0], option.name), family)
     if family is HYDRA and environ.get("HYDRA_HOST_FILE"):
         return _merged(host_file(Path(environ["HYDRA_HOST_FILE"])), family)
     return _scheduled(environ)
 
 
-def _named(text: str, family: Family, where: str) -> list[Host]:
-    if family is SLURM:
-        return [Host(name, 0, where) for name in expanded(text)]
+def _named(text: str, where: str) -> list[Host]:
     found = []
     for word in text.split(","):
         name, _, count = word.partition(":")
         if name:
-            found.append(Host(name, _digits(count), where))
+            found.append(Host(name, whole_number(count), where))
     return found
 
 
@@ -219,66 +228,11 @@ def _scheduled(environ: Mapping[str, str]) -> list[Host]:
     names = environ.get("SLURM_JOB_NODELIST") or environ.get("SLURM_NODELIST")
     if names:
         tasks = environ.get("SLURM_TASKS_PER_NODE") or environ.get("SLURM_NTASKS_PER_NODE", "")
-        counts = _task_counts(tasks)
+        counts = task_counts(tasks)
         hosts = expanded(names)
         counts += [counts[-1] if counts else 0] * (len(hosts) - len(counts))
         return [Host(name, count) for name, count in zip(hosts, counts, strict=False)]
     if environ.get("PBS_NODEFILE"):
         return _merged(host_file(Path(environ["PBS_NODEFILE"])), OPENMPI)
     pairs = environ.get("LSB_MCPU_HOSTS", "").split()
-    return [Host(n, _digits(c)) for n, c in zip(pairs[::2], pairs[1::2], strict=False)]
-
-
-def _task_counts(text: str) -> list[int]:
-    """`2(x3),1` as 2, 2, 2, 1."""
-    found: list[int] = []
-    for match in map(_TASKS.fullmatch, text.split(",")):
-        if match is None or len(found) > MOST:
-            return []
-        found += [int(match[1])] * min(int(match[2] or 1), MOST)
-    return found
-
-
-def expanded(text: str) -> list[str]:
-    """Slurm's list of nodes, `n[0-2,07],m1`, as names. Raises HeadraceError for more than MOST."""
-    found: list[str] = []
-    while text:
-        prefix, mark, rest = _cut(text, "[,")
-        if mark != "[":
-            found.append(prefix.strip())
-            text = rest
-            continue
-        groups, closed, rest = rest.partition("]")
-        suffix, mark, text = _cut(rest, ",[")
-        if not closed or mark == "[":
-            return []  # not a list that can be understood
-        for number in _numbers(groups, MOST - len(found)):
-            found.append(prefix.strip() + number + suffix)
-    return [name for name in found if name]
-
-
-def _cut(text: str, marks: str) -> tuple[str, str, str]:
-    """What is before the first of `marks`, that mark, and what is after it."""
-    at = min((place for place in map(text.find, marks) if place >= 0), default=len(text))
-    return text[:at], text[at : at + 1], text[at + 1 :]
-
-
-def _numbers(groups: str, most: int) -> Iterator[str]:
-    for group in groups.split(","):
-        first, dash, last = group.partition("-")
-        if not _is_number(first) or (dash and not _is_number(last)):
-            return
-        count = max(0, int(last or first) - int(first) + 1)
-        if count > most:
-            raise HeadraceError(
-                f"the list of hosts has '{group[:80]}'",
-                f"that makes more than {MOST} names",
-                "name the nodes that the job has",
-            )
-        most -= count
-        for number in range(int(first), int(first) + count):
-            yield str(number).zfill(len(first))
-
-
-def _is_number(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) <= MOST_DIGITS
+    return [Host(n, whole_number(c)) for n, c in zip(pairs[::2], pairs[1::2], strict=False)]

