@@ -75,6 +75,7 @@ void give_buffer_memory(std::byte* memory, std::int64_t bytes) noexcept {
 void HeldBlocks::start(int descriptor, const FileIdentity& file, ByteCount size,
                        int count) noexcept {
   descriptor_ = descriptor;
+  is_closed_ = false;
   file_ = file;
   size_ = size;
   count_ = std::clamp(count, 1, kMost);
@@ -101,7 +102,7 @@ void HeldBlocks::end() noexcept {
 
 bool HeldBlocks::is_intact() const noexcept {
   FileIdentity now;
-  return find_identity(descriptor_, now) && now == file_;
+  return !is_closed_ && find_identity(descriptor_, now) && now == file_;
 }
 
 std::int64_t HeldBlocks::held() const noexcept {

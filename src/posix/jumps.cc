@@ -30,7 +30,7 @@ std::uintptr_t stack_at(const __jmp_buf_tag* target) noexcept {
 
 #define HEADRACE_JUMP(name)                                          \
   void name(__jmp_buf_tag* target, int value) noexcept {             \
-    if (buffers::any()) buffers::leave_frames_for(stack_at(target)); \
+    if (buffers::are_wanted()) buffers::leave_frames_for(stack_at(target)); \
     real.name(target, value);                                        \
     __builtin_unreachable();                                         \
   }
