@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/kept_errno.h"
 #include "base/no_cancellation.h"
@@ -95,8 +96,7 @@ void HeldBlocks::end() noexcept {
   file_ = {};
   for (HeldBlock& block : blocks_) {
     block.clear();
-    give_buffer_memory(block.memory, size_);
-    block.memory = nullptr;
+    give_buffer_memory(std::exchange(block.memory, nullptr), size_);
   }
 }
 

@@ -1,6 +1,6 @@
-"""Programs that are rough with their own files, which have buffers (HEADRACE_IOBUF): threads that are
-cancelled or stopped, handlers that close files, descriptors that other processes get. What they
-print is what they print without buffers."""
+"""Programs that are rough with their own files, which have buffers (HEADRACE_IOBUF): threads that
+are cancelled or stopped, handlers that close files or jump out, descriptors that other processes
+get. What they print is what they print without buffers."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ WAYS = {
     "reopened": "all there, broken 0",
     "truncated": "all there, broken 0",
     "stack": "all there, broken 0",
+    "jumps": "others go on",
 }
 
 
@@ -36,7 +37,7 @@ WAYS = {
 @pytest.mark.parametrize("way", WAYS)
 def test_answers_stay_the_same(host: Host, library: Path, way: str, buffers: str | None) -> None:
     place = work_directory(f"own-rough-{host.name}")
-    program = compile_c(host, ["own_rough.c"], "own-rough")
+    program = compile_c(host, ["own_rough.c", "own_handlers.c"], "own-rough")
     given = {"HEADRACE_RECORD": "0", "HEADRACE_QUIET": "0"}
     given |= {} if buffers is None else {"HEADRACE_IOBUF": f"{place}/{buffers}"}
     result = launch(host, 1, [program, place, way], True, given)

@@ -6,8 +6,6 @@
 #include <ftw.h>
 #include <mpi.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <signal.h>
 #include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,30 +14,29 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { RECORD = 64, TURNS = 300 };
+#include "own_rough.h"
 
 extern char** environ;
-static int descriptor;
-static atomic_int step_of_two; /* of two threads that wait for each other */
+int descriptor;
+atomic_int step_of_two;
 
-static void need(int is_so, const char* what) {
+void need(int is_so, const char* what) {
   if (is_so) return;
   perror(what);
   exit(1);
 }
 
-static int made(const char* name, int flags) {
+int made(const char* name, int flags) {
   const int found = open(name, O_CREAT | O_TRUNC | flags, 0600);
   need(found >= 0, name);
   return found;
 }
 
-static void put(int to, const char* text) {
+void put(int to, const char* text) {
   need(write(to, text, strlen(text)) == (ssize_t)strlen(text), "write");
 }
 
@@ -244,135 +241,6 @@ static void close_unseen(void) {
   _exit(0);
 }
 
-/* Handlers. */
-
-static void stop_here(int signal) {
-  (void)signal;
-  step_of_two = 1;
-  while (step_of_two == 1) usleep(100);
-  step_of_two = 0;
-}
-
-static void* write_for_ever(void* unused) {
-  static char data[200000];
-  for (int i = 0; step_of_two != 3; ++i) pwrite(descriptor, data, sizeof data, i % 4 * 200000L);
-  return unused;
-}
-
-static void stopped_thread(void) {
-  pthread_t thread;
-  struct stat status;
-  descriptor = made("a", O_WRONLY);
-  signal(SIGUSR1, &stop_here);
-  pthread_create(&thread, NULL, &write_for_ever, NULL);
-  for (int i = 0; i < 100; ++i) {
-    usleep(137 * (i % 7));
-    pthread_kill(thread, SIGUSR1);
-    while (step_of_two != 1) usleep(10);
-    need(stat("/etc/passwd", &status) == 0, "stat"); /* hangs if it waits for the thread */
-    step_of_two = 2;
-    while (step_of_two != 0) usleep(10);
-  }
-  step_of_two = 3;
-  pthread_join(thread, NULL);
-  printf("fine");
-}
-
-enum Turn { NEW_FILE, SAME_FILE, WRITE };
-static enum Turn turn;
-static volatile sig_atomic_t turns;
-
-static const char* file_of_turn(int number) {
-  static char name[32];
-  sprintf(name, "%d", number);
-  return name;
-}
-
-static void disturb(int signal) {
-  (void)signal;
-  const int kept = errno;
-  turns = turns + 1;
-  if (turn == WRITE) {
-    char record[RECORD];
-    memset(record, 'h', RECORD);
-    if (write(descriptor, record, RECORD) != RECORD) abort();
-  } else {
-    close(descriptor);
-    if (made(file_of_turn(turn == NEW_FILE ? turns : 0), O_WRONLY) != descriptor) abort();
-  }
-  errno = kept;
-}
-
-/* Signals for this thread alone: libraries have threads, too. */
-static void disturb_this_thread(void) {
-  const struct itimerspec time = {{0, 300000}, {0, 300000}};
-  struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGALRM};
-  timer_t timer;
-  event._sigev_un._tid = gettid();
-  need(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0, "timer_create");
-  need(timer_settime(timer, 0, &time, NULL) == 0, "timer_settime");
-}
-
-static void* write_disturbed(void* stack) {
-  sigset_t alarms;
-  char record[RECORD];
-  memset(record, 'm', RECORD);
-  if (stack != NULL) {
-    const stack_t other = {.ss_sp = stack, .ss_size = 65536, .ss_flags = (int)(1U << 31)};
-    need(sigaltstack(&other, NULL) == 0, "sigaltstack"); /* SS_AUTODISARM */
-  }
-  sigemptyset(&alarms);
-  sigaddset(&alarms, SIGALRM);
-  pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
-  disturb_this_thread();
-  int wrote = 0;
-  for (; turns < TURNS; ++wrote) {
-    if (write(descriptor, record, RECORD) != RECORD) abort();
-  }
-  pthread_sigmask(SIG_BLOCK, &alarms, NULL);
-  close(descriptor);
-  int found = 0, broken = 0;
-  for (int number = 0; number <= (turn == NEW_FILE ? turns : 0); ++number) {
-    FILE* file = fopen(file_of_turn(number), "r");
-    while (fread(record, 1, RECORD, file) == RECORD) {
-      int same = record[0] != 0;
-      for (int i = 1; i < RECORD; ++i) same &= record[i] == record[0];
-      found += same;
-      broken += !same;
-    }
-    fclose(file);
-  }
-  const int expected = wrote + (turn == WRITE ? turns : 0);
-  if (turn == SAME_FILE || found == expected) {
-    printf("all there");
-  } else {
-    printf("%d records are missing after %d signals", expected - found, turns);
-  }
-  printf(", broken %d", broken);
-  return NULL;
-}
-
-/* On another stack than the main thread's, which lies above that of a new thread. */
-static void disturbed(enum Turn what, int uses_stack) {
-  char above[65536];
-  pthread_t thread;
-  const struct sigaction action = {.sa_handler = &disturb,
-      .sa_flags = SA_RESTART | (uses_stack ? SA_ONSTACK : 0)};
-  sigset_t alarms;
-  sigemptyset(&alarms);
-  sigaddset(&alarms, SIGALRM);
-  pthread_sigmask(SIG_BLOCK, &alarms, NULL);
-  turn = what;
-  descriptor = made("0", O_WRONLY);
-  sigaction(SIGALRM, &action, NULL);
-  pthread_create(&thread, NULL, &write_disturbed, uses_stack ? above : NULL);
-  pthread_join(thread, NULL);
-}
-
-static void reopened(void) { disturbed(NEW_FILE, 0); }
-static void truncated(void) { disturbed(SAME_FILE, 0); }
-static void other_stack(void) { disturbed(WRITE, 1); }
-
 static const struct {
   const char* name;
   void (*run)(void);
@@ -381,7 +249,7 @@ static const struct {
     {"map", &map_before}, {"vectors", &vectors}, {"vfork", &vfork_stream},
     {"handles", &switch_handles}, {"end", &keep_end}, {"append", &append},
     {"unseen", &close_unseen}, {"stopped", &stopped_thread}, {"reopened", &reopened},
-    {"truncated", &truncated}, {"stack", &other_stack}};
+    {"truncated", &truncated}, {"stack", &other_stack}, {"jumps", &jumps}};
 
 int main(int argc, char** argv) {
   kept_fclose = &fclose;
