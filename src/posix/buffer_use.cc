@@ -161,7 +161,7 @@ int Use::end() noexcept {
   if (!interrupts_) return end_slot();
   const int error = buffer().write_held();
   slot_->later = BufferSlot::Later::end;
-  buffer().close();
+  buffer().held_blocks().close();
   numbers[buffer().descriptor()].store(0);
   return error;
 }

@@ -45,7 +45,7 @@ std::int64_t write_elsewhere(Use& use, bool is_at_offset, std::int64_t result) n
     if (done < 0) error = errno;
     return std::max<std::int64_t>(done, 0);
   };
-  const std::int64_t done = result - left + use.buffer().hand_over(write_it);
+  const std::int64_t done = result - left + use.buffer().held_blocks().hand_over(write_it);
   return done > 0 ? done : -error;
 }
 

@@ -127,7 +127,7 @@ static void disturbed(enum Turn what, int uses_stack) {
   char above[65536];
   pthread_t thread;
   const struct sigaction action = {.sa_handler = &disturb,
-      .sa_flags = SA_RESTART | (uses_stack ? SA_ONSTACK : 0)};
+                                   .sa_flags = SA_RESTART | (uses_stack ? SA_ONSTACK : 0)};
   sigset_t alarms;
   sigemptyset(&alarms);
   sigaddset(&alarms, SIGALRM);
@@ -139,11 +139,18 @@ static void disturbed(enum Turn what, int uses_stack) {
   pthread_join(thread, NULL);
 }
 
-void reopened(void) { disturbed(NEW_FILE, 0); }
-void truncated(void) { disturbed(SAME_FILE, 0); }
-void other_stack(void) { disturbed(WRITE, 1); }
+void reopened(void) {
+  disturbed(NEW_FILE, 0);
+}
+void truncated(void) {
+  disturbed(SAME_FILE, 0);
+}
+void other_stack(void) {
+  disturbed(WRITE, 1);
+}
 
-/* A handler jumps out of close, at every seventh of its instructions; at which ones, each process says. */
+/* A handler jumps out of close, at every seventh of its instructions; at which ones, each process
+ * says. */
 
 #if defined(__x86_64__)
 
@@ -198,6 +205,8 @@ void jumps(void) {
 
 #else
 
-void jumps(void) { printf("others go on"); }
+void jumps(void) {
+  printf("others go on");
+}
 
 #endif

@@ -1,6 +1,8 @@
-/* A program that is rough with its own files, while they may have buffers: own_rough DIRECTORY WHAT.
- * Each WHAT prints one line, which is the same without buffers. */
+/* A program that is rough with its own files, while they may have buffers: own_rough DIRECTORY
+ * WHAT. Each WHAT prints one line, which is the same without buffers. */
 #define _GNU_SOURCE
+#include "own_rough.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -17,8 +19,6 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "own_rough.h"
 
 extern char** environ;
 int descriptor;
@@ -87,9 +87,15 @@ static void cancel(void* (*body)(void*), void* word) {
   printf("%s", result == PTHREAD_CANCELED ? "cancelled" : "returned");
 }
 
-static void cancel_close(void) { cancel(&end_cancelled, NULL); }
-static void cancel_copy(void) { cancel(&end_cancelled, ""); }
-static void cancel_write(void) { cancel(&write_until_cancelled, NULL); }
+static void cancel_close(void) {
+  cancel(&end_cancelled, NULL);
+}
+static void cancel_copy(void) {
+  cancel(&end_cancelled, "");
+}
+static void cancel_write(void) {
+  cancel(&write_until_cancelled, NULL);
+}
 
 /* Other processes and names. */
 
@@ -116,8 +122,10 @@ static void send_it(void) {
     char room[CMSG_SPACE(sizeof(int))];
   } control = {{0}};
   struct iovec part = {"x", 1};
-  struct mmsghdr message = {.msg_hdr = {.msg_iov = &part, .msg_iovlen = 1,
-      .msg_control = &control, .msg_controllen = sizeof control}};
+  struct mmsghdr message = {.msg_hdr = {.msg_iov = &part,
+                                        .msg_iovlen = 1,
+                                        .msg_control = &control,
+                                        .msg_controllen = sizeof control}};
   need(socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) == 0, "socketpair");
   const pid_t child = fork();
   if (child == 0) {
@@ -244,12 +252,24 @@ static void close_unseen(void) {
 static const struct {
   const char* name;
   void (*run)(void);
-} ways[] = {{"cancel-close", &cancel_close}, {"cancel-copy", &cancel_copy},
-    {"cancel-write", &cancel_write}, {"spawn", &spawn}, {"send", &send_it}, {"walk", &walk},
-    {"map", &map_before}, {"vectors", &vectors}, {"vfork", &vfork_stream},
-    {"handles", &switch_handles}, {"end", &keep_end}, {"append", &append},
-    {"unseen", &close_unseen}, {"stopped", &stopped_thread}, {"reopened", &reopened},
-    {"truncated", &truncated}, {"stack", &other_stack}, {"jumps", &jumps}};
+} ways[] = {{"cancel-close", &cancel_close},
+            {"cancel-copy", &cancel_copy},
+            {"cancel-write", &cancel_write},
+            {"spawn", &spawn},
+            {"send", &send_it},
+            {"walk", &walk},
+            {"map", &map_before},
+            {"vectors", &vectors},
+            {"vfork", &vfork_stream},
+            {"handles", &switch_handles},
+            {"end", &keep_end},
+            {"append", &append},
+            {"unseen", &close_unseen},
+            {"stopped", &stopped_thread},
+            {"reopened", &reopened},
+            {"truncated", &truncated},
+            {"stack", &other_stack},
+            {"jumps", &jumps}};
 
 int main(int argc, char** argv) {
   kept_fclose = &fclose;
