@@ -21,7 +21,7 @@ Obstacle obstacle_of(const OpenFacts& facts) {
   const auto kind = static_cast<unsigned long>(facts.file_system) & 0xffffffffUL;
   if (!S_ISREG(facts.mode) || (facts.flags & O_PATH) == O_PATH ||
       std::ranges::find(kOfKernel, kind) != kOfKernel.end()) {
-    return {"it is no file", kLeaveOut, true};
+    return {"it is not a regular file", kLeaveOut, true};
   }
   if ((facts.flags & O_APPEND) != 0) {
     return {"it is opened to append, where others may write, too", kLeaveOut};

@@ -47,7 +47,7 @@ Use::~Use() {
   if (later != BufferSlot::Later::nothing && !is_gone_) {
     const KeptErrno kept;
     if (later == BufferSlot::Later::release) {
-      static_cast<void>(release_slot("a handler has used it otherwise"));
+      static_cast<void>(release_slot("a signal handler used it in another way"));
     } else {
       // The number is another file's by now.
       slot_->tell_end();

@@ -54,7 +54,7 @@ StreamFacts facts_of(int descriptor) {
   struct stat status{};
   struct statfs about{};
   if (::fstat(descriptor, &status) != 0 || ::fstatfs(descriptor, &about) != 0) {
-    return {{"it is no file", "", true}};
+    return {{"it is not a regular file", "", true}};
   }
   const int flags = ::fcntl(descriptor, F_GETFL);
   const auto magic = static_cast<long>(about.f_type);

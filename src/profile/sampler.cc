@@ -132,8 +132,8 @@ bool look(Sampler& own) {
   const std::lock_guard working(own.at_work);
   if (own.collector->has_lost_signal()) {
     print_message_once(
-        "no more samples are taken (the program has taken the signal that they need), set "
-        "HEADRACE_SAMPLING_SOURCE=perf if the kernel allows that");
+        "sampling has stopped (the program took over the signal that it needs), set "
+        "HEADRACE_SAMPLING_SOURCE=perf if the kernel allows perf_event");
     return false;
   }
   const std::int64_t now = record::read_clock().ns;
@@ -165,7 +165,7 @@ void collect_until_end(Sampler& own) {
 void give_up(Sampler& own) noexcept {
   try {
     if (own.collector != nullptr) own.collector->close();
-    print_message_once("no more samples are taken (no memory)");
+    print_message_once("sampling has stopped (no memory is left)");
   } catch (const std::bad_alloc&) {
     // Nor is there memory for the line.
   }
