@@ -28,12 +28,13 @@ Obstacle obstacle_of(const OpenFacts& facts) {
   }
   if ((facts.flags & O_DIRECT) != 0) return {"it is opened with O_DIRECT", kLeaveOut};
   if ((facts.flags & (O_SYNC | O_DSYNC)) != 0) return {"it is opened with O_SYNC", kLeaveOut};
-  switch (facts.others) {
-    case Others::none: return {};
-    case Others::in_process: return {"the program has it open already", kLeaveOut};
-    case Others::mapped: return {"the program has mapped it", kLeaveOut};
-    case Others::in_node: return {"another process writes it with buffers", kLeaveOut};
-    case Others::unknown: return {"the program's other descriptors cannot be looked at", kLeaveOut};
+  switch (facts.sharing) {
+    case Sharing::none: return {};
+    case Sharing::in_process: return {"the program has it open already", kLeaveOut};
+    case Sharing::mapped: return {"the program has mapped it", kLeaveOut};
+    case Sharing::in_node: return {"another process writes it with buffers", kLeaveOut};
+    case Sharing::unknown:
+      return {"the program's other descriptors cannot be looked at", kLeaveOut};
   }
   return {};
 }

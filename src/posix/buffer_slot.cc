@@ -26,7 +26,7 @@ void BufferSlot::clear() noexcept {
   buffer.end();
   claim = HeldDescriptor();
   is_on = false;
-  untold = 0;
+  unreported_error = 0;
   notes_write = false;
   later = Later::nothing;
   is_taken = false;
