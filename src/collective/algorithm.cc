@@ -58,7 +58,8 @@ std::size_t largest_of(const Algorithm& algorithm, const Shape& shape, const Cal
   return std::min(room, std::max(kLeastPart, (share + kUnit - 1) / kUnit * kUnit));
 }
 
-/// A message costs about as much as this many bytes.
+/// A message costs about as much as this many bytes, those of 1.6 us at 10 GB/s. Assumed on
+/// 2026-11-28 for networks of 100 Gbit/s, and not measured: no real cluster was at hand.
 constexpr double kBytesOfMessage = 16384;
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/mixed_hash.h"
+
 namespace headrace::posix {
 namespace {
 
@@ -11,12 +13,9 @@ namespace {
 std::array<std::atomic<std::uint64_t>, 1024> mapped;
 std::atomic<bool> has_more = false;
 
-/// Never 0. (The last steps of MurmurHash3, Appleby 2011.)
+/// Never 0.
 std::uint64_t number_of(const FileIdentity& file) {
-  std::uint64_t mixed = file.inode ^ (file.device * 0x9e3779b97f4a7c15U);
-  mixed = (mixed ^ (mixed >> 33)) * 0xff51afd7ed558ccdU;
-  mixed = (mixed ^ (mixed >> 33)) * 0xc4ceb9fe1a85ec53U;
-  return (mixed ^ (mixed >> 33)) | 1U;
+  return mixed_hash(file.inode ^ golden_hash(file.device)) | 1U;
 }
 
 /// The place that has it, or the first free one; null: there is none.

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/mixed_hash.h"
 #include "profile/python_sample.h"
 #include "profile/sampled_thread.h"
 #include "record/python_layout.h"
@@ -40,7 +41,7 @@ class PythonPlaces {
   };
   struct Hash {
     std::size_t operator()(const PythonFrame& frame) const noexcept {
-      return (frame.code ^ frame.instruction << 20) * 0x9e3779b97f4a7c15U >> 16;
+      return golden_hash(frame.code ^ frame.instruction << 20) >> 16;
     }
   };
 

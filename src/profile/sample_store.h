@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/mixed_hash.h"
 #include "profile/python_places.h"
 #include "record/image_file.h"
 #include "record/modules.h"
@@ -49,9 +50,8 @@ class SampleStore final : public record::PathStore {
   };
   struct Hash {
     std::size_t operator()(const Key& key) const {
-      return ((std::uint64_t{key.path} << 32 | key.thread) ^ std::uint64_t{key.region} << 20) *
-                 0x9e3779b97f4a7c15U >>
-             16;
+      const std::uint64_t ids = std::uint64_t{key.path} << 32 | key.thread;
+      return golden_hash(ids ^ std::uint64_t{key.region} << 20) >> 16;
     }
   };
   struct Thread {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/mixed_hash.h"
 #include "profile/expression.h"
 
 namespace headrace::profile {
@@ -72,7 +73,7 @@ Unwinder::Known Unwinder::simplified(std::uintptr_t address, const FrameRules& r
 
 const Unwinder::Known& Unwinder::known_at(std::uintptr_t address,
                                           const CodeRange& object) noexcept {
-  const std::size_t place = (address * 0x9e3779b97f4a7c15U) >> 32 & (kKnown - 1);
+  const std::size_t place = golden_hash(address) >> 32 & (kKnown - 1);
   Known& known = known_[place];
   if (known.address == address && known.form != Form::unknown) return known;
   const auto rules = find_rules(object, address);

@@ -31,12 +31,30 @@ constexpr std::uint32_t kExtension = 0x40;
 constexpr std::uint16_t kMaxObjects = 2000;
 constexpr std::uint16_t kAnyDevice = 0xffff;
 
-// Offsets of fields. Plain: magic 0, pattern 4, object id 8, stripe size 24, count 28, start or
-// generation 30. Composite: magic 0, size 4, generation 8, flags 12, entries 14, then from 32 on
-// entries of 48 bytes: id 0, flags 4, begin 8, end 16, offset 24 and size 28 of the component.
-constexpr std::size_t kPlainSize = 32;
-constexpr std::size_t kHeaderSize = 32;
-constexpr std::size_t kEntrySize = 48;
+// Offsets of the fields that are used, and sizes, in bytes: Lustre's lustre_user.h.
+constexpr std::size_t kMagicAt = 0;  ///< of plain and composite layouts
+
+/// lov_user_md_v1 and _v3: the layout of a file, or of one component.
+struct Plain {
+  static constexpr std::size_t kPatternAt = 4;
+  static constexpr std::size_t kStripeSizeAt = 24;
+  static constexpr std::size_t kStripeCountAt = 28;
+  static constexpr std::size_t kFirstDeviceAt = 30;  ///< in a request; else a generation
+  static constexpr std::size_t kSize = 32;
+};
+/// lov_comp_md_v1: what stands before the entries of a composite layout.
+struct Composite {
+  static constexpr std::size_t kEntryCountAt = 14;
+  static constexpr std::size_t kSize = 32;
+};
+/// lov_comp_md_entry_v1: where in the file a component counts, and where its layout lies.
+struct Entry {
+  static constexpr std::size_t kFlagsAt = 4;
+  static constexpr std::size_t kFileEndAt = 16;
+  static constexpr std::size_t kLayoutAt = 24;
+  static constexpr std::size_t kLayoutSizeAt = 28;
+  static constexpr std::size_t kSize = 48;
+};
 
 using Bytes = std::span<const std::byte>;
 
@@ -51,14 +69,14 @@ Number number_at(Bytes bytes, std::size_t offset) {
 }
 
 std::optional<Stripes> parse_plain(Bytes layout) {
-  if (layout.size() < kPlainSize) return std::nullopt;
-  const auto magic = number_at<std::uint32_t>(layout, 0);
-  const auto pattern = number_at<std::uint32_t>(layout, 4) & ~kPatternFlags;
+  if (layout.size() < Plain::kSize) return std::nullopt;
+  const auto magic = number_at<std::uint32_t>(layout, kMagicAt);
+  const auto pattern = number_at<std::uint32_t>(layout, Plain::kPatternAt) & ~kPatternFlags;
   if (magic != kPlain1 && magic != kPlain3) return std::nullopt;
   // Other patterns, such as data on the metadata server, have no stripes.
   if (pattern != kStriped && pattern != (kStriped | kOverstriped)) return std::nullopt;
-  const auto size = number_at<std::uint32_t>(layout, 24);
-  const auto count = number_at<std::uint16_t>(layout, 28);
+  const auto size = number_at<std::uint32_t>(layout, Plain::kStripeSizeAt);
+  const auto count = number_at<std::uint16_t>(layout, Plain::kStripeCountAt);
   if (size == 0) return std::nullopt;
   // No count, or "all": the objects do not exist yet.
   return Stripes{size, count <= kMaxObjects ? count : 0};
@@ -67,17 +85,18 @@ std::optional<Stripes> parse_plain(Bytes layout) {
 std::optional<Stripes> parse_composite(Bytes layout) {
   std::optional<Stripes> found;
   std::uint64_t reached = 0;
-  const auto entries = number_at<std::uint16_t>(layout, 14);
+  const auto entries = number_at<std::uint16_t>(layout, Composite::kEntryCountAt);
   for (std::size_t i = 0; i < entries; ++i) {
-    const std::size_t at = kHeaderSize + i * kEntrySize;
-    if (at + kEntrySize > layout.size()) break;
-    const Bytes entry = layout.subspan(at, kEntrySize);
-    const auto end = number_at<std::uint64_t>(entry, 16);
-    if ((number_at<std::uint32_t>(entry, 4) & (kStale | kExtension)) != 0 || end <= reached) {
+    const std::size_t at = Composite::kSize + i * Entry::kSize;
+    if (at + Entry::kSize > layout.size()) break;
+    const Bytes entry = layout.subspan(at, Entry::kSize);
+    const auto end = number_at<std::uint64_t>(entry, Entry::kFileEndAt);
+    if ((number_at<std::uint32_t>(entry, Entry::kFlagsAt) & (kStale | kExtension)) != 0 ||
+        end <= reached) {
       continue;
     }
-    const std::size_t offset = number_at<std::uint32_t>(entry, 24);
-    const std::size_t size = number_at<std::uint32_t>(entry, 28);
+    const std::size_t offset = number_at<std::uint32_t>(entry, Entry::kLayoutAt);
+    const std::size_t size = number_at<std::uint32_t>(entry, Entry::kLayoutSizeAt);
     if (offset > layout.size() || size > layout.size() - offset) continue;
     if (const auto stripes = parse_plain(layout.subspan(offset, size))) {
       found = stripes;
@@ -121,7 +140,7 @@ constexpr unsigned long kAdvise = _IOR('f', 250, Advice);
 const int kLustreDelayedCreate = 0100000000 | O_NOCTTY | FASYNC;
 
 std::optional<Stripes> parse_lustre_layout(std::span<const std::byte> layout) {
-  const auto magic = number_at<std::uint32_t>(layout, 0);
+  const auto magic = number_at<std::uint32_t>(layout, kMagicAt);
   if (magic == kComposite || magic == kExtendable) return parse_composite(layout);
   return parse_plain(layout);
 }
@@ -131,8 +150,8 @@ std::optional<Stripes> lustre_stripes(int descriptor) {
   const ssize_t size = fgetxattr(descriptor, "lustre.lov", layout.data(), layout.size());
   if (size > 0) return parse_lustre_layout({layout.data(), static_cast<std::size_t>(size)});
   // Old clients have only the ioctl, which must be told for how many objects there is room.
-  put(std::span(layout), 0, kPlain3);
-  put(std::span(layout), 28, kMaxObjects);
+  put(std::span(layout), kMagicAt, kPlain3);
+  put(std::span(layout), Plain::kStripeCountAt, kMaxObjects);
   if (ioctl(descriptor, kGetStripe, layout.data()) < 0) return std::nullopt;
   return parse_lustre_layout(layout);
 }
@@ -141,15 +160,16 @@ LustreRequest make_lustre_request(const StripingHints& hint) {
   LustreRequest request{};
   const std::int64_t count =
       hint.overstriping_count > 0 ? hint.overstriping_count : hint.stripes.count;
-  put(std::span(request), 0, kPlain1);
-  put(std::span(request), 4, hint.overstriping_count > 0 ? kStriped | kOverstriped : 0U);
-  put(std::span(request), 24,
+  put(std::span(request), kMagicAt, kPlain1);
+  put(std::span(request), Plain::kPatternAt,
+      hint.overstriping_count > 0 ? kStriped | kOverstriped : 0U);
+  put(std::span(request), Plain::kStripeSizeAt,
       static_cast<std::uint32_t>(std::clamp<std::int64_t>(
           hint.stripes.size, 0, std::numeric_limits<std::uint32_t>::max())));
-  put(std::span(request), 28,
+  put(std::span(request), Plain::kStripeCountAt,
       static_cast<std::uint16_t>(std::clamp<std::int64_t>(count, 0, kMaxObjects)));
   const bool has_device = hint.start_device >= 0 && hint.start_device < kAnyDevice;
-  put(std::span(request), 30,
+  put(std::span(request), Plain::kFirstDeviceAt,
       has_device ? static_cast<std::uint16_t>(hint.start_device) : kAnyDevice);
   return request;
 }

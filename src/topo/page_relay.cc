@@ -1,6 +1,7 @@
 #include "topo/page_relay.h"
 
 #include <algorithm>
+#include <cassert>
 #include <chrono>
 #include <cstring>
 
@@ -56,6 +57,7 @@ Clock::duration fetch(const PageRelay& relay) {
 }  // namespace
 
 std::int64_t time_pages(PageRelay& relay, std::uint64_t measurement) {
+  assert(relay.turn.load(std::memory_order_relaxed) < turn_of(measurement, 0));
   Clock::duration shortest = Clock::duration::max();
   for (std::uint64_t trip = 0; trip < kTrips; ++trip) {
     const std::uint64_t out = turn_of(measurement, trip);

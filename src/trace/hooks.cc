@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/kept_errno.h"
+#include "base/mixed_hash.h"
 #include "record/record_switch.h"
 #include "trace/handler_frame.h"
 #include "trace/thread_trace.h"
@@ -44,11 +45,12 @@ class HookedFunctions {
   bool is_full() const noexcept { return used_ == kMost; }
 
  private:
-  static constexpr std::size_t kPlaces = 16384;
+  static constexpr int kPlaceBits = 14;
+  static constexpr std::size_t kPlaces = std::size_t{1} << kPlaceBits;
   static constexpr std::size_t kMost = kPlaces / 2;
 
   static std::size_t place(const void* address) noexcept {
-    return reinterpret_cast<std::uintptr_t>(address) * 0x9e3779b97f4a7c15U >> 50;
+    return golden_hash(reinterpret_cast<std::uintptr_t>(address)) >> (64 - kPlaceBits);
   }
 
   struct Place {

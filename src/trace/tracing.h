@@ -4,11 +4,12 @@
 
 #include "trace/traced_functions.h"
 
-/// Calls of functions are counted and timed. The recorder must have started.
+/// Calls of functions are counted and timed.
 namespace headrace::trace {
 
 /// Begins, as the settings say: functions that are called by their object's own code are patched.
 /// Those that are called through slots follow by stand_in_for(). What is in the way is told once.
+/// Does nothing unless the recorder has started.
 void start_tracing() noexcept;
 
 /// Calls that are under way in this thread end now, and no others are traced. Does nothing if

@@ -75,6 +75,7 @@ ElementsPtr join_elements(std::span<const std::int64_t> counts,
 }
 
 ElementCursor::ElementCursor(const Elements& elements, std::int64_t items) {
+  assert(elements.amount().items > 0 && items >= 0);
   items %= elements.amount().items;
   const Elements* current = &elements;
   while (current != nullptr) {
@@ -89,6 +90,7 @@ ElementCursor::ElementCursor(const Elements& elements, std::int64_t items) {
     levels_.push_back({current, static_cast<std::size_t>(behind - parts.begin()) - 1, done});
     current = part.child.get();
   }
+  assert(items == 0);
 }
 
 /// From the innermost level down to a part of elements.

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "abi/flavour/native.h"
+#include "base/mixed_hash.h"
 
 namespace headrace::HEADRACE_FLAVOUR::recording {
 
@@ -21,7 +22,7 @@ std::int64_t find_size(MPI_Datatype datatype, KnownSize& place) noexcept;
 /// Bytes of data; 0 if it is not known. To be asked of a datatype that a call has taken.
 inline std::int64_t size_of(MPI_Datatype datatype) noexcept {
   const std::uintptr_t key = handle_key(datatype);
-  KnownSize& place = known_sizes[key * 0x9e3779b97f4a7c15u >> 58];
+  KnownSize& place = known_sizes[golden_hash(key) >> 58];
   if (place.key.load(std::memory_order_acquire) == key) [[likely]]
     return place.size;
   return find_size(datatype, place);

@@ -10,6 +10,7 @@
 #include "abi/flavour/library_version.h"
 #include "abi/flavour/recorded_file.h"
 #include "abi/flavour/recorded_waits.h"
+#include "base/mixed_hash.h"
 #include "record/recorder.h"
 #include "record/request_map.h"
 
@@ -29,7 +30,7 @@ constexpr std::size_t kShards = 16;
 
 Shard& shard_of(Key key) {
   static auto& shards = *new std::array<Shard, kShards>;  // never destroyed: exit may call MPI
-  return shards[(key * 0x9e3779b97f4a7c15u >> 56) % kShards];
+  return shards[(golden_hash(key) >> 56) % kShards];
 }
 
 std::atomic<std::int64_t> tracked_count = 0;
