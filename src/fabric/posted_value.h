@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -42,11 +43,20 @@ struct alignas(std::int64_t) PostedValue {
   /// The value that was given to of() or set().
   template <Postable T>
   const T& as() const {
+    assert(is_of_size(sizeof(T)));
     return *std::launder(reinterpret_cast<const T*>(bytes.data()));
   }
   template <Postable T>
   T& as() {
+    assert(is_of_size(sizeof(T)));
     return *std::launder(reinterpret_cast<T*>(bytes.data()));
+  }
+
+ private:
+  /// False if a larger type was set, unless its last numbers are 0.
+  bool is_of_size(std::size_t size) const {
+    return std::all_of(bytes.begin() + size, bytes.end(),
+                       [](std::byte one) { return one == std::byte{}; });
   }
 };
 
