@@ -28,10 +28,12 @@ def in_batch_job(environ: Mapping[str, str]) -> bool:
 
 @dataclass(frozen=True)
 class Mount:
-    """kind: the type of the file system, as the kernel calls it; options: those of the mount."""
+    """kind: the type of the file system, as the kernel calls it; options: those of the mount;
+    point: where it is mounted."""
 
     kind: str = "unknown"
     options: str = ""
+    point: str = ""
 
 
 def mount_of(directory: str | Path) -> Mount:
@@ -47,5 +49,5 @@ def mount_of(directory: str | Path) -> Mount:
         point = re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), point)
         inside = path == point or path.startswith(point.rstrip("/") + "/")
         if inside and len(point) >= len(best):
-            best, found = point, Mount(kind, options)
+            best, found = point, Mount(kind, options, point)
     return found
