@@ -21,6 +21,16 @@ def available_cores() -> int:
     return len(cores)
 
 
+def processor_name() -> str:
+    """The model, as the library has it (src/topo/processor.cc), but "" on ARM."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(errors="replace")
+    except OSError:
+        return ""
+    found = re.search(r"^model name\s*:\s*(.*)$", text, re.MULTILINE)
+    return found[1].strip() if found else ""
+
+
 def in_batch_job(environ: Mapping[str, str]) -> bool:
     """Whether a batch system has already said how many ranks fit."""
     return any(environ.get(name) for name in BATCH_VARIABLES)

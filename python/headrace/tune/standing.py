@@ -54,6 +54,17 @@ def candidates(directory: Path, run: Resolution) -> list[Profile]:
     return sorted(found, key=lambda one: one.mount == "")
 
 
+def used(directory: Path, run: Resolution) -> Profile | None:
+    """The one that jobs use for files in `directory`, if they run on processors as this one is.
+    Errors: HeadraceError if there is none of that mount point."""
+    mount = machine.mount_of(directory)
+    for one in candidates(directory, run):
+        is_of_kind = one.mount != "" or one.file_system in mount.kind
+        if one.processor in ("", machine.processor_name()) and is_of_kind:
+            return one
+    return None
+
+
 def _readable(folder: Path) -> list[Profile]:
     found = []
     for path in sorted(folder.glob("[!.]*.toml")):
