@@ -170,7 +170,6 @@ def _write_recipes() -> None:
     facts = {
         "@VERSION@": version(),
         "@SHA256@": hashlib.sha256(archive.read_bytes()).hexdigest(),
-        "@DIST@": str(DIST),
     }
     folder = DIST / "recipes"
     folder.mkdir(exist_ok=True)
