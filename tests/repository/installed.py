@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import source_tree
@@ -27,12 +30,16 @@ def run(*command: str | Path, env: dict[str, str] | None = None, **options: obje
     return done.stdout
 
 
-def install(wheel: Path, folder: Path) -> Path:
-    """Into a fresh environment, which is returned."""
-    run(sys.executable, "-m", "venv", "--without-pip", folder)
-    pip = [sys.executable, "-m", "pip", "--python", folder / "bin" / "python"]
-    run(*pip, "install", "--quiet", "--disable-pip-version-check", wheel)
-    return folder
+@contextlib.contextmanager
+def installed(wheel: Path) -> Iterator[Path]:
+    """A fresh environment that all users can read: pytest's own folders are for one user."""
+    with tempfile.TemporaryDirectory(prefix="headrace-installed-", dir="/var/tmp") as name:
+        Path(name).chmod(0o755)
+        environment = Path(name) / "environment"
+        run(sys.executable, "-m", "venv", "--without-pip", environment)
+        pip = [sys.executable, "-m", "pip", "--python", environment / "bin" / "python"]
+        run(*pip, "install", "--quiet", "--disable-pip-version-check", wheel)
+        yield environment
 
 
 def require_jobs(programs: Path, library: Path, folder: Path) -> None:
@@ -51,11 +58,13 @@ def require_jobs(programs: Path, library: Path, folder: Path) -> None:
 
 
 def require_site(environment: Path, folder: Path) -> None:
-    """What is installed serves the jobs of a site, and can be turned off."""
+    """What is installed serves the jobs of a site, and can be turned off. The site lies beside it,
+    and what the jobs write in `folder`."""
     headrace = environment / "bin" / "headrace"
     found = [mpi for mpi in ("mpich", "openmpi", "intel") if (MPIS / mpi).is_dir()]
     variables = {"HEADRACE_MPI_PATH": ":".join(str(MPIS / mpi) for mpi in found)}
-    run(headrace, "site", "init", folder / "site", cwd=folder)
-    said = run(headrace, "site", "check", folder / "site", cwd=folder, env=variables)
+    site = environment.parent / "site"
+    run(headrace, "site", "init", site, cwd=folder)
+    said = run(headrace, "site", "check", site, cwd=folder, env=variables)
     assert said.count(": a job: Headrace wrote") == len(found), said
     assert said.count("HEADRACE_DISABLE=1: the MPI library wrote") == len(found), said

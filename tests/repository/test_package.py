@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import source_tree
-from installed import install, require_jobs, require_site, run
+from installed import installed, require_jobs, require_site, run
 
 from devtool import package, symbol_versions
 from devtool.building import tool_environment
@@ -42,6 +42,14 @@ def test_makes_all_that_the_page_lists(made: list[Path]) -> None:
     assert sorted(names) == sorted(str(path.relative_to(DIST)) for path in made)
 
 
+def test_recipes_are_whole_and_name_no_folder_of_this_machine(made: list[Path]) -> None:
+    recipes = [path for path in made if path.parent.name == "recipes"]
+    assert recipes
+    for path in recipes:
+        text = source_tree.text(path)
+        assert not re.search(r"@[A-Z0-9]+@", text) and str(source_tree.ROOT) not in text, path
+
+
 def test_every_binary_runs_with_the_old_glibc(made: list[Path], tmp_path: Path) -> None:
     with zipfile.ZipFile(named(made, r"\.whl$")) as wheel:
         wheel.extractall(tmp_path / "wheel")
@@ -55,10 +63,10 @@ def test_every_binary_runs_with_the_old_glibc(made: list[Path], tmp_path: Path) 
 
 def test_its_programs_and_its_library_run_jobs(made: list[Path], tmp_path: Path) -> None:
     """Of the wheel as it is installed, which has the same as the archive."""
-    environment = install(named(made, r"\.whl$"), tmp_path / "installed")
-    (folder,) = environment.glob("lib/python*/site-packages/headrace")
-    require_jobs(folder / "bin", folder / "lib" / "libheadrace.so", tmp_path)
-    require_site(environment, tmp_path)
+    with installed(named(made, r"\.whl$")) as environment:
+        (folder,) = environment.glob("lib/python*/site-packages/headrace")
+        require_jobs(folder / "bin", folder / "lib" / "libheadrace.so", tmp_path)
+        require_site(environment, tmp_path)
 
 
 def test_the_library_is_as_any_other_build(made: list[Path], tmp_path: Path) -> None:

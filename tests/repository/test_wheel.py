@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import source_tree
-from installed import ABIS, install, require_jobs, require_site, run
+from installed import ABIS, installed, require_jobs, require_site, run
 
 pytestmark = pytest.mark.timeout(7200)
 
@@ -25,8 +26,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return install(wheel, tmp_path_factory.mktemp("installed"))
+def environment(wheel: Path) -> Iterator[Path]:
+    with installed(wheel) as folder:
+        yield folder
 
 
 def test_serves_every_python_on_this_platform(wheel: Path) -> None:
