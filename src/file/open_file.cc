@@ -116,7 +116,7 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
     recorded_.open(path_);
     return {};
   }));
-  const record::CallTimer timer(recorded_.counts(), false);
+  const record::CallTimer timer(recorded_.counts(), &record::FileCounts::open);
   if (Error error = open_store(file_system, path); !failed) failed = std::move(error);
   if (!failed && mode_.append) failed = attempt([this] { return find_end(); });
   if (!failed) {

@@ -75,7 +75,7 @@ class OpenFile : public File {
   struct Closing;
   Closing values_at_close(const Error& failed) const;
   void record(const Closing& all, const std::optional<record::Verified>& verified) const;
-  void tell_statistics() const;
+  void tell_statistics(std::int64_t closing, bool tells_ranks) const;
   void tell_buffers() const;
 
   std::shared_ptr<exchange::FileTeam> team_;
