@@ -70,7 +70,7 @@ std::string calls_text(const Side& side, int ranks) {
 /// How the requests lie, and who made them.
 std::string requests_text(const Side& side, ByteCount unit) {
   const RequestSums& requests = side.requests;
-  const std::string size = unit > 0 ? policy::readable(unit) : "their unit";
+  const std::string size = unit > 0 ? policy::readable(unit) : "a stripe or block";
   return number(requests.whole) + " of " + size + ", " + number(requests.small) + " smaller, " +
          number(requests.unaligned) + " not aligned to it, " + number(requests.repeated) +
          " repeated; by " + counted(requests.aggregators, "rank") + " in collective calls, " +
@@ -120,7 +120,8 @@ std::string seconds(double ns) {
 
 void add_times(std::vector<std::string>& lines, const IoTimes& times, std::int64_t ranks) {
   for (std::size_t i = 0; i < kIoTimes; ++i) {
-    std::string name = std::string("  ") + kTimeNames[i];
+    if (i == meeting) lines.push_back("  of collective calls:");
+    std::string name = std::string(i < meeting ? "  " : "    ") + kTimeNames[i];
     name.resize(20, ' ');
     const double mean = static_cast<double>(times.sum[i]) / static_cast<double>(ranks);
     lines.push_back(name + seconds(static_cast<double>(times.least[i])) + " " + seconds(mean) +
