@@ -66,12 +66,13 @@ void OpenFile::tell_statistics(std::int64_t closing, bool tells_ranks) const {
   const bool is_timed = !add_up(*channel_, times);
   if (nodes.rank() != 0) return;
   static_cast<void>(attempt([&]() -> Error {
+    const DomainHints domains = executor_->collective().domains();
     const IoShape shape = {.path = path_,
                            .ranks = nodes.size(),
                            .nodes = nodes.node_count(),
                            .opens = recorded_.opens(),
                            .unit = recorded_.unit(),
-                           .stripes = layout_.stripes};
+                           .stripes = {domains.stripe, domains.stripe_count}};
     if (settings().io_stats > 0 && is_counted) {
       std::vector<std::string> lines = statistics_lines(shape, sums);
       std::ranges::move(rank_lines(ranks), std::back_inserter(lines));

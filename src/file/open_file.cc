@@ -144,7 +144,8 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
       agree(*channel_, failed, {"open", path_}, hints_->values(), *pointer_.view(), found());
   if (!agreement) return agreement.error();
   layout_ = agreement.value().layout;
-  recorded_.set_unit(layout_.stripes.size > 0 ? layout_.stripes.size : layout_.block_size);
+  const ByteCount stripe = agreement.value().stripe;
+  recorded_.set_unit(stripe > 0 ? stripe : layout_.block_size);
   nodes_write_for_each_other_ = agreement.value().view.may_exchange();
   executor_->collective().set(agreement.value());
   executor_->collective().get_ready(layout_.kind);

@@ -1,101 +1,17 @@
 #include <gtest/gtest.h>
 
 #include "file/io_statistics.h"
-#include "file/recorded_store.h"
-#include "record/call_timer.h"
-#include "storage/store.h"
 
 namespace headrace::file {
 namespace {
-
-using storage::Transferred;
-
-/// Moves what it is asked for, or `most`, by one system call and `repeats` more.
-class CountingStore : public storage::ForwardingStore {
- public:
-  explicit CountingStore(Transferred& next) : ForwardingStore(nullptr), next_(next) {}
-  Transferred read(FileOffset, std::span<const iovec> segments) override { return move(segments); }
-  Transferred write(FileOffset, std::span<const iovec> segments) override { return move(segments); }
-
- private:
-  Transferred move(std::span<const iovec> segments) const {
-    return {std::min(next_.bytes, storage::bytes_of(segments)), 0, next_.repeats};
-  }
-  Transferred& next_;
-};
-
-class RequestsOfAStore : public testing::Test {
- protected:
-  void move(Direction direction, FileOffset offset, ByteCount bytes) {
-    iovec segment{nullptr, static_cast<std::size_t>(bytes)};
-    if (direction == Direction::write) {
-      store_.write(offset, {&segment, 1});
-    } else {
-      store_.read(offset, {&segment, 1});
-    }
-  }
-
-  Transferred next_{1 << 20, 0, 0};
-  record::FileCounts counts_{};
-  RecordedStore store_{std::make_unique<CountingStore>(next_), counts_};
-};
-
-TEST_F(RequestsOfAStore, AreJudgedByTheUnit) {
-  move(Direction::write, 10, 10);  // the unit is not known yet
-  counts_.unit = 4096;
-  move(Direction::write, 0, 8192);
-  move(Direction::write, 4096, 100);
-  move(Direction::write, 8192, 4096);
-  move(Direction::read, 1, 8191);
-  move(Direction::read, 4095, 4096);
-  move(Direction::read, 5, 0);  // nothing came
-  const record::RequestCounts& writes = counts_.write_requests;
-  EXPECT_EQ(writes.requests, 4);
-  EXPECT_EQ(writes.whole, 1);
-  EXPECT_EQ(writes.small, 1);
-  EXPECT_EQ(writes.unaligned, 1);
-  const record::RequestCounts& reads = counts_.read_requests;
-  EXPECT_EQ(reads.requests, 3);
-  EXPECT_EQ(reads.whole, 1);
-  EXPECT_EQ(reads.small, 0);
-  EXPECT_EQ(reads.unaligned, 2);
-  EXPECT_EQ(reads.collective + writes.collective, 0);
-}
-
-TEST_F(RequestsOfAStore, AreOfCollectiveCallsWithinThese) {
-  move(Direction::write, 0, 10);
-  {
-    const record::CallTimer timer(&counts_, true);
-    move(Direction::write, 0, 10);
-    record::running_timer->note_gap(7);
-    record::running_timer->note_gap(5);
-  }
-  {
-    const record::CallTimer timer(&counts_, false);
-    move(Direction::read, 0, 10);
-  }
-  EXPECT_EQ(counts_.write_requests.requests, 2);
-  EXPECT_EQ(counts_.write_requests.collective, 1);
-  EXPECT_EQ(counts_.read_requests.collective, 0);
-  EXPECT_EQ(counts_.gaps, 2);
-  EXPECT_EQ(counts_.gap_bytes, 12);
-}
-
-TEST_F(RequestsOfAStore, TellRepeats) {
-  next_.repeats = 3;
-  move(Direction::read, 0, 10);
-  next_.repeats = 0;
-  move(Direction::read, 0, 10);
-  EXPECT_EQ(counts_.read_requests.repeated, 3);
-  EXPECT_EQ(counts_.write_requests.repeated, 0);
-}
 
 TEST(IoStatistics, CountFromTheOpenOn) {
   record::FileCounts begin{};
   begin.writes = 5;
   begin.written = 100;
   begin.ticks = 1000;
-  begin.write_requests = {.requests = 2, .collective = 2};
+  begin.write_requests.requests = 2;
+  begin.write_requests.collective = 2;
   record::FileCounts now = begin;
   now.writes = 9;
   now.collective_writes = 3;
@@ -107,7 +23,8 @@ TEST(IoStatistics, CountFromTheOpenOn) {
   now.send = 300;
   now.store = 600;
   now.reading = 400;
-  now.write_requests = {.requests = 4, .collective = 3};
+  now.write_requests.requests = 4;
+  now.write_requests.collective = 3;
   const IoSums sums = sums_of(begin, now);
   EXPECT_EQ(sums.calls.active_ranks, 1);
   EXPECT_EQ(sums.calls.writes, 4);
@@ -151,7 +68,10 @@ TEST(IoStatistics, AddUpOverRanks) {
 
 TEST(IoStatistics, AddUpFilesOfOneRankOverRanksThatHaveSome) {
   LoneSums all;
-  LoneSums one{.ranks = 1, .files = 3, .times = IoTimes::of({10})};
+  LoneSums one;
+  one.ranks = 1;
+  one.files = 3;
+  one.times = IoTimes::of({10});
   one.sums.calls.writes = 7;
   all.combine(LoneSums());
   all.combine(one);
