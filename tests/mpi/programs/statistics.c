@@ -1,5 +1,5 @@
-/* Writes and reads one file of all ranks and some of each rank's own, and tells of each what it asked
- * for, as recorded_files.c does, in RESULT.RANK. statistics.F90 does the same.
+/* Writes and reads one file of all ranks and some of each rank's own, and tells of each what it
+ * asked for, as recorded_files.c does, in RESULT.RANK. statistics.F90 does the same.
  *
  *     statistics DIRECTORY RESULT */
 #include <mpi.h>
