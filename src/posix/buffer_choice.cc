@@ -31,6 +31,7 @@ Obstacle obstacle_of(const OpenFacts& facts) {
   switch (facts.others) {
     case Others::none: return {};
     case Others::in_process: return {"the program has it open already", kLeaveOut};
+    case Others::mapped: return {"the program has mapped it", kLeaveOut};
     case Others::in_node: return {"another process writes it with buffers", kLeaveOut};
     case Others::unknown: return {"the program's other descriptors cannot be looked at", kLeaveOut};
   }

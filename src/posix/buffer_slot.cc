@@ -17,6 +17,11 @@ Digits digits(std::int64_t number) {
 
 }  // namespace
 
+void BufferSlot::set_file(const FileIdentity& file) noexcept {
+  device_ = file.device;
+  inode_ = file.inode;
+}
+
 void BufferSlot::clear() noexcept {
   buffer.end();
   claim = HeldDescriptor();

@@ -21,9 +21,12 @@ std::int64_t outcome(ssize_t done) {
   return done >= 0 ? done : -static_cast<std::int64_t>(errno);
 }
 
-std::size_t bytes_of(std::span<const iovec> parts) {
-  std::size_t bytes = 0;
-  for (const iovec& one : parts) bytes += one.iov_len;
+/// -1: more than a call may move.
+std::int64_t bytes_of(std::span<const iovec> parts) {
+  std::int64_t bytes = 0;
+  for (const iovec& one : parts) {
+    if (__builtin_add_overflow(bytes, one.iov_len, &bytes)) return -1;
+  }
   return bytes;
 }
 
@@ -95,7 +98,9 @@ std::int64_t DescriptorBuffer::write_through(const off64_t* offset, std::span<co
   const NoCancellation uncancelled;
   held_.writes += 1;
   const std::int64_t done =
-      outcome(real.pwritev64(descriptor(), parts.data(), static_cast<int>(parts.size()), at));
+      held_.is_closed()
+          ? -EBADF
+          : outcome(real.pwritev64(descriptor(), parts.data(), static_cast<int>(parts.size()), at));
   if (offset == nullptr) position_ -= static_cast<off64_t>(bytes) - std::max<off64_t>(done, 0);
   return done;
 }
@@ -103,13 +108,14 @@ std::int64_t DescriptorBuffer::write_through(const off64_t* offset, std::span<co
 std::int64_t DescriptorBuffer::write(const off64_t* offset, std::span<const iovec> parts) noexcept {
   if (!may_write_) return -EBADF;
   calls[1] += 1;
-  const std::size_t bytes = bytes_of(parts);
+  const std::int64_t bytes = bytes_of(parts);
+  if (bytes < 0) return -EINVAL;
   const off64_t at = offset != nullptr ? *offset : position_.load();
   drop();
-  if (bytes >= static_cast<std::size_t>(held_.size()) || at < 0 || at > kFarthest ||
-      held_.passes_next() || held_.idle_memory() == nullptr) {
+  if (bytes >= held_.size() || at < 0 || at > kFarthest || held_.passes_next() ||
+      held_.idle_memory() == nullptr) {
     if (const int error = flush(); error != 0) return -error;
-    return write_through(offset, parts, bytes);
+    return write_through(offset, parts, static_cast<std::size_t>(bytes));
   }
   off64_t next = at;
   std::int64_t done = 0;
@@ -233,8 +239,10 @@ int DescriptorBuffer::write_held() noexcept {
 std::int64_t DescriptorBuffer::write_past(const off64_t* offset,
                                           std::span<const iovec> parts) noexcept {
   was_written_ = true;
+  const std::int64_t bytes = bytes_of(parts);
+  if (bytes < 0) return -EINVAL;
   if (const int error = write_held(); error != 0) return -error;
-  return write_through(offset, parts, bytes_of(parts));
+  return write_through(offset, parts, static_cast<std::size_t>(bytes));
 }
 
 std::int64_t DescriptorBuffer::read_past(const off64_t* offset, std::byte* into,

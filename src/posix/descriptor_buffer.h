@@ -48,10 +48,10 @@ class DescriptorBuffer {
   int write_held() noexcept;
   void set_kernel_position() noexcept;
 
+  HeldBlocks& held_blocks() noexcept { return held_; }
   /// Whether the descriptor still leads to its file. If not, flush() and leave() return EBADF.
   bool is_intact() const noexcept { return held_.is_intact(); }
   int descriptor() const { return held_.descriptor(); }
-  const FileIdentity& file() const { return held_.file(); }
   bool may_write() const { return may_write_; }
   off64_t position() const { return position_.load(); }
   std::int64_t held() const noexcept { return held_.held(); }

@@ -6,6 +6,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -19,33 +20,73 @@
 #include "posix/buffer_decisions.h"
 #include "posix/buffer_use.h"
 #include "posix/file_name.h"
+#include "posix/functions.h"
+#include "posix/mapped_files.h"
 #include "record/clock.h"
 #include "storage/file_layout.h"
 
 namespace headrace::posix::buffers {
 namespace {
 
-/// One call. `direct` is for handlers that have interrupted another.
+/// A handler that has interrupted a call has closed its descriptor, maybe to open another file by
+/// its number. What the call has left in the buffer since goes where it would go without one.
+std::int64_t write_elsewhere(Use& use, bool is_at_offset, std::int64_t result) noexcept {
+  const int descriptor = use.buffer().descriptor();
+  const std::int64_t left = use.buffer().held();
+  int error = 0;
+  const auto write_it = [&](const std::byte* data, std::int64_t bytes, off64_t at) -> std::int64_t {
+    const NoCancellation uncancelled;
+    const off64_t* const offset = is_at_offset ? &at : nullptr;
+    const auto size = static_cast<std::size_t>(bytes);
+    const auto buffered = write(descriptor, data, size, offset);
+    const ssize_t done = buffered       ? *buffered
+                         : is_at_offset ? real.pwrite64(descriptor, data, size, at)
+                                        : real.write(descriptor, data, size);
+    if (done < 0) error = errno;
+    return std::max<std::int64_t>(done, 0);
+  };
+  const std::int64_t done = result - left + use.buffer().held_blocks().hand_over(write_it);
+  return done > 0 ? done : -error;
+}
+
+/// One call. `direct` is for handlers that have interrupted another. Nothing if there is no buffer,
+/// or none any more: then `was_lost` tells whether the number may have another by now.
 template <class Do, class Direct>
-std::optional<std::int64_t> call(int descriptor, bool tells, Do action, Direct direct) noexcept {
+std::optional<std::int64_t> call_once(int descriptor, bool is_at_offset, bool tells, Do action,
+                                      Direct direct, bool& was_lost) noexcept {
   const int kept = errno;
   Use use(descriptor);
   if (!use) return std::nullopt;
   std::int64_t result = 0;
   if (use.is_on()) {
     result = use.interrupts() ? direct(use.buffer()) : action(use.buffer());
+    if (tells && result > 0 && use.was_ended()) result = write_elsewhere(use, is_at_offset, result);
     if (tells && result > 0 && use.slot().notes_write.exchange(false)) {
+      const NoCancellation uncancelled;
       note_written(use.slot().name.text());
     }
     errno = kept;
-    if (result == -EBADF && use.is_lost()) return std::nullopt;
+    was_lost = result == -EBADF && use.is_lost();
+    if (was_lost) return std::nullopt;
   } else {
+    was_lost = use.is_gone();
     result = tells ? -use.take_untold() : 0;
     if (result == 0) return std::nullopt;
   }
   if (result >= 0) return result;
   errno = static_cast<int>(-result);
   return -1;
+}
+
+/// A handler may have opened another file meanwhile, by the same number, that has a buffer.
+template <class Do, class Direct>
+std::optional<std::int64_t> call(int descriptor, bool is_at_offset, bool tells, Do action,
+                                 Direct direct) noexcept {
+  while (true) {
+    bool was_lost = false;
+    const auto result = call_once(descriptor, is_at_offset, tells, action, direct, was_lost);
+    if (result || !was_lost) return result;
+  }
 }
 
 /// Calls of other exit handlers, and of destructors, come later: they find no buffers.
@@ -65,7 +106,7 @@ OpenFacts facts_of(int descriptor, int flags, const struct stat& status, HeldDes
   if (obstacle_of(facts)) return facts;
   const FileIdentity file{status.st_dev, status.st_ino};
   const bool writes = (flags & O_ACCMODE) != O_RDONLY;
-  facts.others = find_in_process(descriptor, file, writes);
+  facts.others = was_mapped(file) ? Others::mapped : find_in_process(descriptor, file, writes);
   if (facts.others == Others::none) facts.others = find_in_node(file, writes ? &claim : nullptr);
   return facts;
 }
@@ -89,7 +130,9 @@ bool fill_slot(BufferSlot& slot, int descriptor, int flags, const BufferWish& wi
   // twice.
   if (facts.file_system == FUSE_SUPER_MAGIC) shape.prefetch = 0;
   slot.notes_write = storage::may_be_shared(facts.file_system, status.st_dev);
-  slot.buffer.start(descriptor, {status.st_dev, status.st_ino}, may_write, shape);
+  const FileIdentity file{status.st_dev, status.st_ino};
+  slot.buffer.start(descriptor, file, may_write, shape);
+  slot.set_file(file);
   note_start(shape, slot.name.text(), slot.is_verbose);
   return true;
 }
@@ -155,7 +198,7 @@ std::optional<ssize_t> read(int descriptor, void* into, size_t bytes,
                             const off64_t* offset) noexcept {
   auto* const place = static_cast<std::byte*>(into);
   return call(
-      descriptor, false,
+      descriptor, offset != nullptr, false,
       [=](DescriptorBuffer& buffer) { return buffer.read(offset, place, bytes); },
       [=](DescriptorBuffer& buffer) { return buffer.read_past(offset, place, bytes); });
 }
@@ -164,7 +207,8 @@ std::optional<ssize_t> write(int descriptor, const iovec* parts, int parts_count
                              const off64_t* offset) noexcept {
   const std::span<const iovec> all(parts, static_cast<std::size_t>(parts_count));
   return call(
-      descriptor, true, [=](DescriptorBuffer& buffer) { return buffer.write(offset, all); },
+      descriptor, offset != nullptr, true,
+      [=](DescriptorBuffer& buffer) { return buffer.write(offset, all); },
       [=](DescriptorBuffer& buffer) { return buffer.write_past(offset, all); });
 }
 
@@ -176,7 +220,7 @@ std::optional<ssize_t> write(int descriptor, const void* from, size_t bytes,
 
 std::optional<off64_t> seek(int descriptor, off64_t offset, int whence) noexcept {
   const auto move = [=](DescriptorBuffer& buffer) { return buffer.seek(offset, whence); };
-  return call(descriptor, false, move,
+  return call(descriptor, false, false, move,
               [=](DescriptorBuffer& buffer) { return buffer.seek_past(offset, whence); });
 }
 
@@ -223,11 +267,9 @@ void stop(const char* why) noexcept {
 }
 
 void leave_frames_for(std::uintptr_t target) noexcept {
-  if (!any() || !is_in_own_memory()) return;
+  if (!is_in_own_memory()) return;
   const KeptErrno kept;
-  for (BufferSlot& slot : tables->slots) {
-    if (slot.is_taken) slot.buffer.lock.leave_for(target);
-  }
+  for (BufferSlot& slot : tables->slots) slot.buffer.lock.leave_for(target);
 }
 
 void settle_all() noexcept {
@@ -238,8 +280,10 @@ void release_all(const char* why) noexcept {
   for_each_slot([=](Use& use) { use.release(why); });
 }
 
-void settle_for_child() noexcept {
-  for_each_slot([](Use& use) {
+void settle_for_child(bool gets_descriptors) noexcept {
+  for_each_slot([=](Use& use) {
+    // Of those that the child is given, the numbers are not known.
+    if (gets_descriptors) return use.release("another program is given descriptors");
     const int marks = ::fcntl(use.buffer().descriptor(), F_GETFD);
     if (marks >= 0 && (marks & FD_CLOEXEC) != 0) return use.settle();
     use.release("another program may inherit it");
@@ -248,11 +292,12 @@ void settle_for_child() noexcept {
 
 bool settle_same(std::uint64_t device, std::uint64_t inode) noexcept {
   bool found = false;
-  for_each_slot([&](Use& use) {
-    if (use.buffer().file() != FileIdentity{device, inode}) return;
-    use.settle();
-    found = true;
-  });
+  const FileIdentity file{device, inode};
+  for_each_slot([&](const BufferSlot& slot) { return slot.is_of(file); },
+                [&](Use& use) {
+                  use.settle();
+                  found = true;
+                });
   return found;
 }
 
@@ -269,10 +314,12 @@ void release_named(int directory, const char* name, int flags) noexcept {
   struct stat status{};
   if (::fstatat(directory, name, &status, 0) != 0) return;
   const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
-  for_each_slot([&](Use& use) {
-    if (use.buffer().file() != FileIdentity{status.st_dev, status.st_ino}) return;
-    if (writes || use.buffer().may_write()) use.release("the program opens it once more");
-  });
+  const FileIdentity file{status.st_dev, status.st_ino};
+  for_each_slot([&](const BufferSlot& slot) { return slot.is_of(file); },
+                [&](Use& use) {
+                  if (!writes && !use.buffer().may_write()) return;
+                  use.release("the program opens it once more");
+                });
 }
 
 off64_t position_of(int descriptor) noexcept {

@@ -76,8 +76,9 @@ void settle_all() noexcept;
 /// interrupted one of these functions: other threads may use the buffer that it was at.
 void leave_frames_for(std::uintptr_t target) noexcept;
 void release_all(const char* why) noexcept;
-/// Before another program runs beside this one: settles all, and releases what it may inherit.
-void settle_for_child() noexcept;
+/// Before another program runs beside this one: settles all, and releases what it may inherit, all
+/// if it is given descriptors by number.
+void settle_for_child(bool gets_descriptors) noexcept;
 
 /// Before a call that names a file, which may have a buffer.
 void settle_named(int directory, const char* name, int flags = 0) noexcept;

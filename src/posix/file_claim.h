@@ -11,6 +11,7 @@ namespace headrace::posix {
 enum class Others {
   none,
   in_process,  ///< another descriptor of this process leads to it, and one of both may write
+  mapped,      ///< the program has mapped it, maybe for longer than any descriptor is open
   in_node,     ///< another process of this node writes it through buffers
   unknown,
 };

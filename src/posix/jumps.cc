@@ -28,11 +28,11 @@ std::uintptr_t stack_at(const __jmp_buf_tag* target) noexcept {
 
 }  // namespace
 
-#define HEADRACE_JUMP(name)                                          \
-  void name(__jmp_buf_tag* target, int value) noexcept {             \
-    if (buffers::any()) buffers::leave_frames_for(stack_at(target)); \
-    real.name(target, value);                                        \
-    __builtin_unreachable();                                         \
+#define HEADRACE_JUMP(name)                                                 \
+  void name(__jmp_buf_tag* target, int value) noexcept {                    \
+    if (buffers::are_wanted()) buffers::leave_frames_for(stack_at(target)); \
+    real.name(target, value);                                               \
+    __builtin_unreachable();                                                \
   }
 
 HEADRACE_JUMP(longjmp)

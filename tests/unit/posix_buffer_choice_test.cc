@@ -15,6 +15,7 @@
 #include "posix/file_claim.h"
 #include "posix/functions.h"
 #include "posix/handler_lock.h"
+#include "posix/mapped_files.h"
 #include "unit/private_folder.h"
 
 namespace headrace::posix {
@@ -36,13 +37,44 @@ TEST(Lock, TellsWhoHasItAlready) {
   ASSERT_TRUE(lock.take());
   EXPECT_FALSE(take_deeper(lock));
   lock.give_back();
-  ASSERT_TRUE(take_deeper(lock));  // and is left for good, as by siglongjmp
+  ASSERT_TRUE(take_deeper(lock));
+  lock.leave_for(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));  // siglongjmp
   EXPECT_TRUE(lock.take());
   bool other = false;
   std::thread thread([&] { other = lock.take(); });
   lock.give_back();
   thread.join();
   EXPECT_TRUE(other);
+}
+
+/// A handler may have stopped the holder for good.
+TEST(Lock, IsNotWaitedForLongerThanAsked) {
+  HandlerLock lock;
+  ASSERT_TRUE(lock.take());
+  unsigned naps = 3;
+  HandlerLock::Taken taken = HandlerLock::Taken::yes;
+  std::thread([&] { taken = lock.take(&naps); }).join();
+  EXPECT_EQ(taken, HandlerLock::Taken::no);
+  EXPECT_EQ(naps, 0U);
+  EXPECT_EQ(lock.take(&naps), HandlerLock::Taken::interrupting);
+  lock.give_back();
+  EXPECT_EQ(lock.take(&naps), HandlerLock::Taken::yes);
+}
+
+TEST(Choice, FilesThatWereMappedAreKnown) {
+  const int file = ::open("/proc/self/exe", O_RDONLY);
+  const int other = ::open("/dev/null", O_RDONLY);
+  FileIdentity own;
+  FileIdentity of_other;
+  ASSERT_TRUE(find_identity(file, own) && find_identity(other, of_other));
+  EXPECT_FALSE(was_mapped(own));
+  note_shared_mapping(file);
+  note_shared_mapping(file);
+  EXPECT_TRUE(was_mapped(own));
+  EXPECT_FALSE(was_mapped(of_other));
+  note_shared_mapping(-1);
+  ::close(file);
+  ::close(other);
 }
 
 [[gnu::noinline]] std::uintptr_t deeper() {
