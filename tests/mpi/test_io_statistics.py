@@ -357,6 +357,45 @@ def test_a_block_is_one_write(host: Host, library: Path) -> None:
     assert "".join(sorted(texts)).count("\n") == done.err.count("headrace: ")
 
 
+ROW = r"headrace: +([a-z ]+?) +(\d+\.\d+) +(\d+\.\d+) +(\d+\.\d+)"
+
+
+def test_times_of_slow_storage(host: Host, library: Path) -> None:
+    """Each request takes a known time at least, which is all of one part's."""
+    ranks = 2
+    directory = work_directory(f"statistics-slow-{host.name}")
+    said = told_by(
+        *(host, ranks, c_program(host), directory),
+        HEADRACE_IO_STATS="1",
+        HEADRACE_IO_TIMERS="1",
+        HEADRACE_WRITE_PATH="staged",
+        HEADRACE_READ_PATH="staged",
+        HEADRACE_MIMIC_STORE="write_call=5000000,read_call=20000000",
+    )
+    lines = said.splitlines()
+    begin = next(at for at, one in enumerate(lines) if "times of '" in one and "/shared'" in one)
+    rows = {}
+    for line in lines[begin + 1 : begin + 12]:
+        if match := re.fullmatch(ROW, line):
+            rows[match[1]] = [float(number) for number in match.groups()[1:]]
+    assert list(rows) == [
+        *("in all calls", "opening", "closing", "meeting", "exchanging"),
+        *("sending", "waiting", "copying", "reading", "writing"),
+    ]
+    for least, mean, greatest in rows.values():
+        assert 0 <= least <= mean + 1e-6 and mean <= greatest + 1e-6
+    (shared,) = (one for one in blocks_of(said) if "/shared'" in one.head)
+    total = {name: ranks * mean for name, (_, mean, _) in rows.items()}
+    # One read is rank 0's own, so it is in no collective call.
+    in_collective_calls = shared.sides["reads"].requests - 1
+    assert total["writing"] >= 0.005 * shared.sides["writes"].requests
+    assert total["reading"] >= 0.020 * in_collective_calls > 0
+    parts = sum(value for name, value in total.items() if name != "in all calls")
+    assert parts + 0.020 <= total["in all calls"] + 1e-5
+    # While one rank writes the other one waits for it.
+    assert rows["waiting"][2] >= 0.005
+
+
 def test_aggregators_of_one_node(host: Host, library: Path) -> None:
     directory = work_directory(f"statistics-aggregators-{host.name}")
     said = told_by(
