@@ -154,9 +154,9 @@ std::vector<std::string> statistics_lines(const IoShape& shape, const IoSums& su
   std::vector<std::string> lines;
   std::string head = "I/O of " + name_of(shape.path) + ": " + counted(shape.ranks, "rank") +
                      " on " + counted(shape.nodes, "node") + ", " +
-                     number(sums.calls.active_ranks) + " of them moved bytes; opened " +
-                     counted(shape.opens, "time") + "; " + stripes_text(shape);
-  lines.push_back(std::move(head));
+                     number(sums.calls.active_ranks) + " of them moved bytes; ";
+  if (shape.opens > 0) head += "opened " + counted(shape.opens, "time") + "; ";
+  lines.push_back(head + stripes_text(shape));
   add_sides(lines, sums, shape.ranks, shape.unit);
   return lines;
 }

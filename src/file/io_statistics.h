@@ -91,7 +91,7 @@ struct IoShape {
   std::string path;
   int ranks = 0;
   int nodes = 0;
-  std::int64_t opens = 0;  ///< how often it has been opened, this time included
+  std::int64_t opens = 0;  ///< how often it has been opened, this time included; 0: not known
   ByteCount unit = 0;      ///< see record::FileCounts; 0: unknown, or of several files
   Stripes stripes = {};
 };

@@ -34,12 +34,12 @@ KeptChoices& kept_choices() {
   return only;
 }
 
-/// How often files were opened. As many names as a record keeps.
+/// How often files were opened. As many names as a record keeps; 0 for others.
 class OpensByName {
  public:
   std::int64_t count(const std::string& name) {
     const std::lock_guard lock(mutex_);
-    if (opens_.size() >= kMost && !opens_.contains(name)) return 1;
+    if (opens_.size() >= kMost && !opens_.contains(name)) return 0;
     return ++opens_[name];
   }
 
@@ -61,6 +61,7 @@ void RecordedFile::open(const std::string& path) {
   if (counts_ != nullptr) name_ = record::recorded_name(path);
   if (settings().io_stats == 0 && settings().io_timers == 0) return;
   is_told_ = true;
+  told_name_ = path;
   if (counts_ == nullptr) {
     own_counts_ = std::make_unique<record::FileCounts>();
     counts_ = own_counts_.get();
@@ -85,7 +86,11 @@ OwnTimes RecordedFile::times(std::int64_t closing) const {
 void RecordedFile::note_open() {
   if (counts_ == nullptr) return;
   record::add(counts_->opens, 1);
-  if (is_told_) opens_ = opens_by_name().count(name_);
+  if (!is_told_) return;
+  static_cast<void>(attempt([this]() -> Error {
+    opens_ = opens_by_name().count(told_name_);
+    return {};
+  }));
 }
 
 std::unique_ptr<storage::Store> RecordedFile::counted(std::unique_ptr<storage::Store> store) const {

@@ -37,7 +37,7 @@ class RecordedFile {
     if (counts_ != nullptr) counts_->unit = unit;
   }
   ByteCount unit() const { return counts_ == nullptr ? 0 : counts_->unit; }
-  /// How often this process has opened the file, if statistics are told; else 0.
+  /// How often this process has opened the file, if statistics are told; 0: not known.
   std::int64_t opens() const { return opens_; }
   /// What this rank has counted since the open, for those who ask for it; else zeros. `closing`:
   /// ticks of a call of MPI_File_close that has not ended.
@@ -79,6 +79,7 @@ class RecordedFile {
   void add_to_choice(const PathChoice& choice, Direction direction, std::int64_t ticks);
 
   std::string name_;
+  std::string told_name_;  ///< the file's own, if statistics are told
   record::FileCounts* counts_ = nullptr;
   std::unique_ptr<record::FileCounts> own_counts_;  ///< if nothing is recorded, but told
   bool is_told_ = false;                            ///< statistics are
