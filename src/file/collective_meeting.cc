@@ -37,7 +37,7 @@ std::int64_t pieces_of(const view::Type& type, ByteCount bytes) {
 
 }  // namespace
 
-bool CollectiveTransfer::goes_alone(const Access& access, const plan::RankRange& range) {
+bool CollectiveTransfer::is_independent(const Access& access, const plan::RankRange& range) {
   policy::CallFacts own;
   own.direction = access.direction;
   own.bytes = access.bytes;

@@ -125,7 +125,7 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer(Access& access, ByteCount
     choice.note_stay(!exchanges);
     announce(access, range, waiter, exchanges);
     if (exchanges) return transfer_between_nodes(access, range, sieve_size, waiter);
-  } else if (access.bytes > 0 && goes_alone(access, range)) {
+  } else if (access.bytes > 0 && is_independent(access, range)) {
     announce(access, {range.begin, range.end, 0}, waiter, false);
     return {direct_transfer(store_, std::move(access), sieve_size), Path::direct};
   } else {

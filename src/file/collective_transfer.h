@@ -76,7 +76,7 @@ class CollectiveTransfer {
 
   void choose();
   /// Whether this rank's part is so small that it does not meet the others.
-  bool goes_alone(const Access& access, const plan::RankRange& range);
+  bool is_independent(const Access& access, const plan::RankRange& range);
   void reserve_slots();
   void find_slots(Direction direction, const MeetingPost& leader);
   /// Posts what this rank touches; no bytes, if the others need not wait for it.

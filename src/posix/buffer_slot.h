@@ -20,10 +20,10 @@ struct BufferSlot {
   DescriptorBuffer buffer;
   HeldDescriptor claim;  ///< tells other processes that this one writes the file
   std::atomic<bool> is_taken = false;
-  std::atomic<bool> is_on = false;  ///< false: only `untold` is left
+  std::atomic<bool> is_on = false;  ///< false: only `unreported_error` is left
   bool is_verbose = false;
   std::atomic<bool> notes_write = false;  ///< the first one, since other nodes may reach the file
-  int untold = 0;                         ///< an errno of what was lost, for a later call
+  int unreported_error = 0;               ///< an errno of what was lost, for a later call
   /// What a handler wants that has interrupted the lock's holder.
   std::atomic<Later> later = Later::nothing;
   std::int64_t checked = 0;  ///< in ticks, when the descriptor was last seen to be this file

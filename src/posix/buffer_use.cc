@@ -47,7 +47,7 @@ Use::~Use() {
   if (later != BufferSlot::Later::nothing && !is_gone_) {
     const KeptErrno kept;
     if (later == BufferSlot::Later::release) {
-      static_cast<void>(release_slot("a handler has used it otherwise"));
+      static_cast<void>(release_slot("a signal handler used it in another way"));
     } else {
       // The number is another file's by now.
       slot_->tell_end();
@@ -80,7 +80,7 @@ void Use::forget() noexcept {
 /// An errno that is to be told, or 0.
 int Use::end_slot() noexcept {
   const NoCancellation uncancelled;
-  int error = slot_->untold;
+  int error = slot_->unreported_error;
   if (slot_->is_on) {
     const std::int64_t held = buffer().held();
     const bool is_intact = held == 0 || buffer().is_intact();
@@ -104,11 +104,11 @@ bool Use::release_slot(const char* why) noexcept {
     return false;
   }
   note_release(why, slot_->name.text(), slot_->is_verbose);
-  slot_->untold = buffer().leave();
+  slot_->unreported_error = buffer().leave();
   slot_->tell_end();
   slot_->is_on = false;
-  if (slot_->untold == 0) forget();
-  return slot_->untold != 0;
+  if (slot_->unreported_error == 0) forget();
+  return slot_->unreported_error != 0;
 }
 
 bool Use::was_ended() const noexcept {
@@ -130,9 +130,9 @@ bool Use::is_lost() noexcept {
   return true;
 }
 
-int Use::take_untold() noexcept {
+int Use::take_unreported_error() noexcept {
   if (is_gone_ || interrupts_ || slot_->is_on) return 0;
-  const int error = slot_->untold;
+  const int error = slot_->unreported_error;
   forget();
   return error;
 }

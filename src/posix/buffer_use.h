@@ -7,8 +7,8 @@
 
 #include "base/blocked_signals.h"
 #include "base/kept_errno.h"
+#include "posix/buffer_request.h"
 #include "posix/buffer_slot.h"
-#include "posix/buffer_wish.h"
 #include "posix/descriptor_buffers.h"
 #include "posix/descriptors.h"
 
@@ -18,7 +18,7 @@ namespace headrace::posix::buffers {
 struct Tables {
   std::array<std::atomic<std::uint8_t>, kDescriptors> numbers;
   std::array<BufferSlot, kBufferSlots> slots;
-  std::atomic<BufferWishes> wishes;  ///< null once no file is to get any
+  std::atomic<FindBufferRequest> find_request;  ///< null once no file is to get any
 };
 
 /// Null until start().
@@ -57,7 +57,7 @@ class Use {
   bool is_lost() noexcept;
   bool is_gone() const { return is_gone_; }
   /// An error of a descriptor whose buffer is gone; told once.
-  int take_untold() noexcept;
+  int take_unreported_error() noexcept;
 
   // As far as it can be done now, where a handler has interrupted another use.
   void settle() noexcept;

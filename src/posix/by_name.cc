@@ -4,7 +4,7 @@
 
 #include "posix/counting.h"
 #include "posix/descriptor_buffers.h"
-#include "posix/functions.h"
+#include "posix/stand_ins.h"
 
 namespace headrace::posix::counted {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "base/no_cancellation.h"
-#include "posix/functions.h"
+#include "posix/stand_ins.h"
 
 namespace headrace::posix {
 namespace {
@@ -206,7 +206,7 @@ std::int64_t DescriptorBuffer::seek(off64_t offset, int whence) noexcept {
   return move_by_kernel(offset, whence);
 }
 
-std::int64_t DescriptorBuffer::seek_past(off64_t offset, int whence) noexcept {
+std::int64_t DescriptorBuffer::seek_from_handler(off64_t offset, int whence) noexcept {
   write_held();
   if (whence == SEEK_CUR) {
     offset += position_.load();
@@ -233,11 +233,11 @@ void DescriptorBuffer::set_kernel_position() noexcept {
 }
 
 int DescriptorBuffer::write_held() noexcept {
-  return held_.write_past();
+  return held_.write_from_handler();
 }
 
-std::int64_t DescriptorBuffer::write_past(const off64_t* offset,
-                                          std::span<const iovec> parts) noexcept {
+std::int64_t DescriptorBuffer::write_from_handler(const off64_t* offset,
+                                                  std::span<const iovec> parts) noexcept {
   was_written_ = true;
   const std::int64_t bytes = bytes_of(parts);
   if (bytes < 0) return -EINVAL;
@@ -245,8 +245,8 @@ std::int64_t DescriptorBuffer::write_past(const off64_t* offset,
   return write_through(offset, parts, static_cast<std::size_t>(bytes));
 }
 
-std::int64_t DescriptorBuffer::read_past(const off64_t* offset, std::byte* into,
-                                         std::size_t bytes) noexcept {
+std::int64_t DescriptorBuffer::read_from_handler(const off64_t* offset, std::byte* into,
+                                                 std::size_t bytes) noexcept {
   if (const int error = write_held(); error != 0) return -error;
   const NoCancellation uncancelled;
   const off64_t at = take(offset, 0, bytes);

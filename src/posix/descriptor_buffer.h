@@ -8,7 +8,7 @@
 #include <span>
 
 #include "base/types.h"
-#include "posix/buffer_wish.h"
+#include "posix/buffer_request.h"
 #include "posix/handler_lock.h"
 #include "posix/held_blocks.h"
 
@@ -42,9 +42,10 @@ class DescriptorBuffer {
   /// cannot be written is lost; its errno is returned.
   int leave() noexcept;
 
-  std::int64_t write_past(const off64_t* offset, std::span<const iovec> parts) noexcept;
-  std::int64_t read_past(const off64_t* offset, std::byte* into, std::size_t bytes) noexcept;
-  std::int64_t seek_past(off64_t offset, int whence) noexcept;
+  std::int64_t write_from_handler(const off64_t* offset, std::span<const iovec> parts) noexcept;
+  std::int64_t read_from_handler(const off64_t* offset, std::byte* into,
+                                 std::size_t bytes) noexcept;
+  std::int64_t seek_from_handler(off64_t offset, int whence) noexcept;
   int write_held() noexcept;
   void set_kernel_position() noexcept;
 

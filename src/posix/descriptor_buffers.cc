@@ -19,9 +19,9 @@
 #include "posix/buffer_choice.h"
 #include "posix/buffer_decisions.h"
 #include "posix/buffer_use.h"
-#include "posix/file_name.h"
-#include "posix/functions.h"
+#include "posix/counted_name.h"
 #include "posix/mapped_files.h"
+#include "posix/stand_ins.h"
 #include "record/clock.h"
 #include "storage/file_layout.h"
 
@@ -70,7 +70,7 @@ std::optional<std::int64_t> call_once(int descriptor, bool is_at_offset, bool te
     if (was_lost) return std::nullopt;
   } else {
     was_lost = use.is_gone();
-    result = tells ? -use.take_untold() : 0;
+    result = tells ? -use.take_unreported_error() : 0;
     if (result == 0) return std::nullopt;
   }
   if (result >= 0) return result;
@@ -93,12 +93,13 @@ std::optional<std::int64_t> call(int descriptor, bool is_at_offset, bool tells, 
 void release_at_end() noexcept {
   stop("the program ends");
   for_each_slot([](Use& use) {
-    if (!use.slot().is_on && use.slot().untold != 0) tell_failed(use.slot().untold);
+    if (!use.slot().is_on && use.slot().unreported_error != 0)
+      tell_failed(use.slot().unreported_error);
   });
 }
 
 OpenFacts facts_of(int descriptor, int flags, const struct stat& status, HeldDescriptor& claim) {
-  OpenFacts facts{flags, status.st_mode, 0, Others::none};
+  OpenFacts facts{flags, status.st_mode, 0, Sharing::none};
   struct statfs about{};
   if (S_ISREG(status.st_mode) && ::fstatfs(descriptor, &about) == 0) {
     facts.file_system = static_cast<long>(about.f_type);
@@ -106,26 +107,26 @@ OpenFacts facts_of(int descriptor, int flags, const struct stat& status, HeldDes
   if (obstacle_of(facts)) return facts;
   const FileIdentity file{status.st_dev, status.st_ino};
   const bool writes = (flags & O_ACCMODE) != O_RDONLY;
-  facts.others = was_mapped(file) ? Others::mapped : find_in_process(descriptor, file, writes);
-  if (facts.others == Others::none) facts.others = find_in_node(file, writes ? &claim : nullptr);
+  facts.sharing = was_mapped(file) ? Sharing::mapped : find_in_process(descriptor, file, writes);
+  if (facts.sharing == Sharing::none) facts.sharing = find_in_node(file, writes ? &claim : nullptr);
   return facts;
 }
 
 /// False: the descriptor gets no buffer.
-bool fill_slot(BufferSlot& slot, int descriptor, int flags, const BufferWish& wish) noexcept {
+bool fill_slot(BufferSlot& slot, int descriptor, int flags, const BufferRequest& request) noexcept {
   struct stat status{};
   if (::fstat(descriptor, &status) != 0) return false;
   const OpenFacts facts = facts_of(descriptor, flags, status, slot.claim);
-  slot.is_verbose = wish.is_verbose;
+  slot.is_verbose = request.is_verbose;
   if (const Obstacle obstacle = obstacle_of(facts)) {
     note_obstacle(obstacle, slot.name.text(), slot.is_verbose);
     return false;
   }
-  slot.untold = 0;
+  slot.unreported_error = 0;
   slot.is_on = true;
   slot.checked = record::ticks();
   const bool may_write = (flags & O_ACCMODE) != O_RDONLY;
-  BufferShape shape = wish.shape;
+  BufferShape shape = request.shape;
   // Files there may be read past the page cache, and what the kernel reads ahead would be read
   // twice.
   if (facts.file_system == FUSE_SUPER_MAGIC) shape.prefetch = 0;
@@ -142,7 +143,7 @@ bool fill_slot(BufferSlot& slot, int descriptor, int flags, const BufferWish& wi
 std::atomic<std::uint8_t>* numbers = nullptr;
 std::atomic<int> count = 0;
 
-bool start(BufferWishes wishes) noexcept {
+bool start(FindBufferRequest find_request) noexcept {
   if (tables != nullptr) return true;
   if (!prepare_own_mark()) return false;
   static_cast<void>(storage::may_be_shared(0, 0));  // which must not read settings in a handler
@@ -150,7 +151,7 @@ bool start(BufferWishes wishes) noexcept {
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   tables = new (memory) Tables{};
-  tables->wishes = wishes;
+  tables->find_request = find_request;
   numbers = tables->numbers.data();
   ::pthread_atfork([] { release_all("the program forks"); }, nullptr, nullptr);
   std::atexit(&release_at_end);
@@ -158,13 +159,13 @@ bool start(BufferWishes wishes) noexcept {
   return true;
 }
 
-BufferWish wish_for(int directory, const char* name) noexcept {
+BufferRequest requested_buffer(int directory, const char* name) noexcept {
   if (!is_in_own_process() || name == nullptr || is_device_name(name)) return {};
-  const BufferWishes wishes = tables->wishes;
-  if (wishes == nullptr) return {};
+  const FindBufferRequest find_request = tables->find_request;
+  if (find_request == nullptr) return {};
   const KeptErrno kept;
   const FullName full(directory, name);
-  return wishes(name, full.text());
+  return find_request(name, full.text());
 }
 
 void offer(int descriptor, int directory, const char* name, int flags) noexcept {
@@ -173,19 +174,19 @@ void offer(int descriptor, int directory, const char* name, int flags) noexcept 
   const NoCancellation uncancelled;  // with a lock held, below
   // Closed unseen, and opened anew.
   if (has(descriptor)) static_cast<void>(end(descriptor));
-  const BufferWish wish = wish_for(directory, name);
-  if (wish.shape.size == 0) return;
+  const BufferRequest request = requested_buffer(directory, name);
+  if (request.shape.size == 0) return;
   // A handler that jumped out of this for good would leave the slot locked, and half filled.
   const BlockedSignals blocked;
   BufferSlot* const slot = take_slot();
   {
     const FullName full(directory, name);
     const std::string_view shown = full.text_or(name);
-    if (slot == nullptr) return note_obstacle(kNoSlot, shown, wish.is_verbose);
+    if (slot == nullptr) return note_obstacle(kNoSlot, shown, request.is_verbose);
     slot->name.set(shown);
   }
   count.fetch_add(1);
-  if (fill_slot(*slot, descriptor, flags, wish)) {
+  if (fill_slot(*slot, descriptor, flags, request)) {
     numbers[descriptor].store(static_cast<std::uint8_t>(slot - tables->slots.data() + 1));
   } else {
     slot->clear();
@@ -200,7 +201,7 @@ std::optional<ssize_t> read(int descriptor, void* into, size_t bytes,
   return call(
       descriptor, offset != nullptr, false,
       [=](DescriptorBuffer& buffer) { return buffer.read(offset, place, bytes); },
-      [=](DescriptorBuffer& buffer) { return buffer.read_past(offset, place, bytes); });
+      [=](DescriptorBuffer& buffer) { return buffer.read_from_handler(offset, place, bytes); });
 }
 
 std::optional<ssize_t> write(int descriptor, const iovec* parts, int parts_count,
@@ -209,7 +210,7 @@ std::optional<ssize_t> write(int descriptor, const iovec* parts, int parts_count
   return call(
       descriptor, offset != nullptr, true,
       [=](DescriptorBuffer& buffer) { return buffer.write(offset, all); },
-      [=](DescriptorBuffer& buffer) { return buffer.write_past(offset, all); });
+      [=](DescriptorBuffer& buffer) { return buffer.write_from_handler(offset, all); });
 }
 
 std::optional<ssize_t> write(int descriptor, const void* from, size_t bytes,
@@ -221,14 +222,14 @@ std::optional<ssize_t> write(int descriptor, const void* from, size_t bytes,
 std::optional<off64_t> seek(int descriptor, off64_t offset, int whence) noexcept {
   const auto move = [=](DescriptorBuffer& buffer) { return buffer.seek(offset, whence); };
   return call(descriptor, false, false, move,
-              [=](DescriptorBuffer& buffer) { return buffer.seek_past(offset, whence); });
+              [=](DescriptorBuffer& buffer) { return buffer.seek_from_handler(offset, whence); });
 }
 
 int flush(int descriptor) noexcept {
   const KeptErrno kept;
   Use use(descriptor);
   if (!use) return 0;
-  if (!use.is_on()) return use.take_untold();
+  if (!use.is_on()) return use.take_unreported_error();
   if (use.interrupts()) return use.buffer().write_held();
   use.buffer().drop();
   const int error = use.buffer().flush();
@@ -262,11 +263,11 @@ void end_range(unsigned first, unsigned last) noexcept {
 
 void stop(const char* why) noexcept {
   if (!is_in_own_process()) return;
-  tables->wishes = nullptr;
+  tables->find_request = nullptr;
   release_all(why);
 }
 
-void leave_frames_for(std::uintptr_t target) noexcept {
+void unwind_locks_to(std::uintptr_t target) noexcept {
   if (!is_in_own_memory()) return;
   const KeptErrno kept;
   for (BufferSlot& slot : tables->slots) slot.buffer.lock.leave_for(target);

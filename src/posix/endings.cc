@@ -9,7 +9,7 @@
 
 #include "posix/descriptor_buffers.h"
 #include "posix/descriptors.h"
-#include "posix/functions.h"
+#include "posix/stand_ins.h"
 #include "posix/stream_buffers.h"
 
 namespace headrace::posix::counted {

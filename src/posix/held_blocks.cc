@@ -9,7 +9,7 @@
 
 #include "base/kept_errno.h"
 #include "base/no_cancellation.h"
-#include "posix/functions.h"
+#include "posix/stand_ins.h"
 
 namespace headrace::posix {
 namespace {
@@ -217,7 +217,7 @@ HeldBlock* HeldBlocks::room_at(off64_t at, int& error) noexcept {
   return last_;
 }
 
-int HeldBlocks::write_past() const noexcept {
+int HeldBlocks::write_from_handler() const noexcept {
   int failed = 0;
   bool is_looked_at = false;
   for (const HeldBlock& block : in_use()) {

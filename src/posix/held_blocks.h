@@ -54,8 +54,8 @@ struct HeldBlock {
 };
 
 /// What a descriptor's buffer holds back: blocks that never overlap. A handler may interrupt any of
-/// these functions and call write_past(): what is held back lies between `written` and `end` of
-/// each block at any moment.
+/// these functions and call write_from_handler(): what is held back lies between `written` and
+/// `end` of each block at any moment.
 class HeldBlocks {
  public:
   static constexpr int kMost = 16;
@@ -73,7 +73,7 @@ class HeldBlocks {
   /// Writes all. An errno, or 0; then what could not be written is still held back.
   int flush() noexcept;
   /// Writes all, now or once more. An errno, or 0.
-  int write_past() const noexcept;
+  int write_from_handler() const noexcept;
 
   /// Memory of a block, while nothing is held back; null if there is none.
   std::byte* idle_memory() noexcept { return has_memory(blocks_[0]) ? blocks_[0].memory : nullptr; }

@@ -14,12 +14,12 @@
 #include "posix/buffer_decisions.h"
 #include "posix/buffer_slot.h"
 #include "posix/buffer_use.h"
+#include "posix/counted_name.h"
 #include "posix/descriptor_buffer.h"
 #include "posix/descriptor_buffers.h"
 #include "posix/descriptors.h"
-#include "posix/file_name.h"
-#include "posix/functions.h"
 #include "posix/name_end.h"
+#include "posix/stand_ins.h"
 #include "storage/file_layout.h"
 
 namespace headrace::posix::streams {
@@ -54,11 +54,11 @@ StreamFacts facts_of(int descriptor) {
   struct stat status{};
   struct statfs about{};
   if (::fstat(descriptor, &status) != 0 || ::fstatfs(descriptor, &about) != 0) {
-    return {{"it is no file", "", true}};
+    return {{"it is not a regular file", "", true}};
   }
   const int flags = ::fcntl(descriptor, F_GETFL);
   const auto magic = static_cast<long>(about.f_type);
-  return {obstacle_of({flags & ~(O_SYNC | O_DIRECT), status.st_mode, magic, Others::none}),
+  return {obstacle_of({flags & ~(O_SYNC | O_DIRECT), status.st_mode, magic, Sharing::none}),
           storage::may_be_shared(magic, status.st_dev)};
 }
 
@@ -140,16 +140,16 @@ void offer(std::FILE* stream, const char* name) noexcept {
   if (stream == nullptr || name == nullptr) return;
   if (stream == stdin || stream == stdout || stream == stderr) return;
   const KeptErrno kept;
-  const BufferWish wish = buffers::wish_for(AT_FDCWD, name);
-  if (wish.shape.size == 0) return;
+  const BufferRequest request = buffers::requested_buffer(AT_FDCWD, name);
+  if (request.shape.size == 0) return;
   const FullName full(AT_FDCWD, name);
   const std::string_view shown = full.text_or(name);
   const StreamFacts facts = facts_of(::fileno_unlocked(stream));
   Obstacle obstacle = facts.obstacle;
-  if (!obstacle) obstacle = give_buffer(stream, wish.shape.size, shown, facts.may_be_shared);
-  if (obstacle) return buffers::note_obstacle(obstacle, shown, wish.is_verbose);
+  if (!obstacle) obstacle = give_buffer(stream, request.shape.size, shown, facts.may_be_shared);
+  if (obstacle) return buffers::note_obstacle(obstacle, shown, request.is_verbose);
   remember_place(stream);
-  buffers::note_start({wish.shape.size}, shown, wish.is_verbose);
+  buffers::note_start({request.shape.size}, shown, request.is_verbose);
 }
 
 void offer_again(std::FILE* stream) noexcept {

@@ -51,7 +51,7 @@ ssize_t write_parts(int descriptor, const iovec* parts, int count, const off64_t
 /// Of calls that know nothing of buffers.
 template <class Next>
 ssize_t without_buffer(int descriptor, Next next) {
-  if (buffers::has(descriptor)) buffers::release(descriptor, "a call needs the file itself");
+  if (buffers::has(descriptor)) buffers::release(descriptor, "a call bypasses the buffer");
   return next();
 }
 
