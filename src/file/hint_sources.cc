@@ -32,6 +32,10 @@ bool is_named(const VariableRule& rule, std::string_view name) {
   return name.starts_with(rule.name.substr(0, rule.name.size() - 1));
 }
 
+bool is_setting(std::string_view name) {
+  return std::ranges::find(setting_aliases, name) != std::end(setting_aliases);
+}
+
 void append(std::vector<std::string>& lines, std::vector<std::string> more) {
   lines.insert(lines.end(), std::move_iterator(more.begin()), std::move_iterator(more.end()));
 }
@@ -85,7 +89,7 @@ ForeignVariables read_foreign_variables(const char* const* environment) {
     const std::string_view name = entry.substr(0, equals);
     const auto* const rule = std::ranges::find_if(
         variable_table, [&](const VariableRule& one) { return is_named(one, name); });
-    if (rule == std::end(variable_table)) continue;
+    if (rule == std::end(variable_table) || is_setting(name)) continue;
     std::string value(entry.substr(std::min(equals + 1, entry.size())));
     const bool asks = !rule->hint.empty() && (rule->value.empty() || rule->value == value);
     if (!asks) {

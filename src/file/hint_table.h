@@ -22,8 +22,7 @@ struct HintRule {
 
 /// All hints that are known, sorted by name.
 inline constexpr HintRule hint_table[] = {
-    {"abort_on_rw_error", HintUse::accepted, HintType::choice, "automatic|enable|disable",
-     "an error is raised at the call, and MPI_ERRORS_ARE_FATAL as error handler ends the program"},
+    {"abort_on_rw_error", HintUse::obeyed, HintType::choice, "automatic|enable|disable", ""},
     {"access_style", HintUse::obeyed, HintType::styles, "", ""},
     {"cb_align", HintUse::obeyed, HintType::choice, "0|1|2", ""},
     {"cb_block_size", HintUse::obeyed, HintType::size, "", ""},
@@ -124,9 +123,30 @@ inline constexpr VariableRule variable_table[] = {
     {"OMPI_MCA_io", "", "", "", "Headrace carries out file access in place of both"},
     {"OMPI_MCA_fs_*", "", "", "",
      "Headrace finds out by itself what it needs to know of the file system"},
+    {"MPICH_MPIIO_ABORT_ON_RW_ERROR", "abort_on_rw_error", "", "", ""},
+    {"MPICH_MPIIO_*", "", "", "", "Headrace carries out file access in place of Cray's MPI-IO"},
     {"I_MPI_EXTRA_FILESYSTEM*", "", "", "",
      "Headrace recognises file systems by itself; HEADRACE_COHERENT_FS tells what it cannot know"},
     {"I_MPI_LUSTRE_STRIPE_AWARE", "", "", "", "Headrace always follows stripes"},
+};
+
+/// Variables of other toolkits that are settings here.
+inline constexpr std::string_view setting_aliases[] = {
+    "IOBUF_PARAMS",
+    "MPICH_ALLTOALLV_THROTTLE",
+    "MPICH_COLL_DISPLAY",
+    "MPICH_COLL_OPT_OFF",
+    "MPICH_COLL_SYNC",
+    "MPICH_CPUMASK_DISPLAY",
+    "MPICH_MPIIO_CB_ALIGN",
+    "MPICH_MPIIO_HINTS",
+    "MPICH_MPIIO_HINTS_DISPLAY",
+    "MPICH_MPIIO_STATS",
+    "MPICH_MPIIO_TIMERS",
+    "MPICH_RANK_REORDER_DISPLAY",
+    "MPICH_RANK_REORDER_FILE",
+    "MPICH_RANK_REORDER_METHOD",
+    "ROMIO_HINTS",
 };
 
 }  // namespace headrace::file

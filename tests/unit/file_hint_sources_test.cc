@@ -56,6 +56,13 @@ TEST(ForeignVariables, BecomeHintsOrAreNamed) {
             (std::vector<std::string>{"OMPI_MCA_fcoll", "OMPI_MCA_fs_lustre_stripe_size"}));
   ASSERT_EQ(found.idle.size(), 2U);
   EXPECT_TRUE(found.idle[0].starts_with("I_MPI_EXTRA_FILESYSTEM_FORCE has no effect ("));
+  const std::vector<const char*> cray{"MPICH_MPIIO_ABORT_ON_RW_ERROR=enable", "MPICH_MPIIO_X=1",
+                                      "MPICH_MPIIO_STATS=1", "MPICH_MPIIO_HINTS=*:cb_nodes=1",
+                                      nullptr};
+  const ForeignVariables of_cray = read_foreign_variables(cray.data());
+  EXPECT_EQ(of_cray.hints, (Hints{{"abort_on_rw_error", "enable"}}));
+  ASSERT_EQ(of_cray.idle.size(), 1U);
+  EXPECT_TRUE(of_cray.idle[0].starts_with("MPICH_MPIIO_X has no effect (")) << of_cray.idle[0];
   const std::vector<const char*> other{"OMPI_MCA_fcoll=vulcan", nullptr};
   EXPECT_TRUE(read_foreign_variables(other.data()).hints.empty());
   EXPECT_EQ(read_foreign_variables(other.data()).idle.size(), 1U);

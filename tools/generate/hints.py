@@ -77,10 +77,18 @@ def read(paths: list[Path]) -> list[Hint]:
     return sorted(hints, key=lambda hint: hint.name)
 
 
+def read_aliases(paths: list[Path]) -> list[str]:
+    """Names of other toolkits' variables that are settings here."""
+    entries = [entry for path in paths for entry in tomllib.loads(path.read_text())["setting"]]
+    return sorted(entry["alias"] for entry in entries if "alias" in entry)
+
+
 def outputs(spec: Path) -> list[Output]:
     hints = read([spec / "hints.toml", spec / "hints_without_effect.toml"])
     variables = read_variables(spec / "hint_variables.toml", hints)
+    aliases = read_aliases(sorted((spec / "settings").glob("*.toml")))
+    table = {"hints": hints, "variables": variables, "aliases": aliases}
     return [
-        render("hint_table.h.j2", "src/file/hint_table.h", hints=hints, variables=variables),
+        render("hint_table.h.j2", "src/file/hint_table.h", **table),
         render("hints.md.j2", "docs/reference/hints.md", hints=hints, variables=variables),
     ]

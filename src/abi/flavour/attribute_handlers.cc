@@ -1,4 +1,5 @@
 // Size, consistency, and attributes of a file.
+#include "abi/flavour/end_of_job.h"
 #include "abi/flavour/error.h"
 #include "abi/flavour/handler.h"
 #include "abi/flavour/hint.h"
@@ -34,6 +35,7 @@ Error sync(OpenFile& file) {
   Error error = file.file->sync();
   // Errors of requests that the program gave up.
   if (!error) error = file.link->take();
+  end_job_if_asked(*file.link, error);
   return error;
 }
 
@@ -73,7 +75,9 @@ Error set_info(OpenFile& file, MPI_Info info) {
     hints = hints_of(info);
     return {};
   });
-  return file.file->set_hints(hints, refused);
+  Error error = file.file->set_hints(hints, refused);
+  file.link->ends_job = file.file->ends_job();
+  return error;
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR::handler

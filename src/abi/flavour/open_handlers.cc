@@ -5,6 +5,7 @@
 #include "abi/flavour.h"
 #include "abi/flavour/communicator_team.h"
 #include "abi/flavour/datatype.h"
+#include "abi/flavour/end_of_job.h"
 #include "abi/flavour/error.h"
 #include "abi/flavour/handler.h"
 #include "abi/flavour/hint.h"
@@ -87,6 +88,7 @@ Error open_file(MPI_Comm communicator, const std::shared_ptr<exchange::FileTeam>
                                    opening.hints, refused);
     if (!opened) return opened.error();
     opening.file->file = std::move(opened.value());
+    opening.file->link->ends_job = opening.file->file->ends_job();
     return {};
   });
   if (!failed) {
@@ -131,7 +133,9 @@ Error close(MPI_File fh) {
   // This is the last call that can report errors of requests that the program gave up.
   free_done_requests();
   Error lost = file->link->take();
-  return error ? std::move(error) : std::move(lost);
+  if (!error) error = std::move(lost);
+  end_job_if_asked(*file->link, error);
+  return error;
 }
 
 Error remove(const char* file_name, bool& is_ours) {

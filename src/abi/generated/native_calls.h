@@ -10,6 +10,7 @@ struct NativeCalls {
   decltype(&PMPI_Allgather) Allgather = nullptr;
   decltype(&PMPI_Allgatherv) Allgatherv = nullptr;
   decltype(&PMPI_Allreduce) Allreduce = nullptr;
+  decltype(&PMPI_Abort) Abort = nullptr;
   decltype(&PMPI_Add_error_code) Add_error_code = nullptr;
   decltype(&PMPI_Add_error_string) Add_error_string = nullptr;
   decltype(&PMPI_Barrier) Barrier = nullptr;
@@ -119,6 +120,7 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Allgather", calls.Allgather, true);
   visit("PMPI_Allgatherv", calls.Allgatherv, true);
   visit("PMPI_Allreduce", calls.Allreduce, true);
+  visit("PMPI_Abort", calls.Abort, true);
   visit("PMPI_Add_error_code", calls.Add_error_code, true);
   visit("PMPI_Add_error_string", calls.Add_error_string, true);
   visit("PMPI_Barrier", calls.Barrier, true);
