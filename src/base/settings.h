@@ -143,6 +143,11 @@ struct Settings {
     const auto found = std::ranges::find(given, name, &GivenSetting::name);
     return found == given.end() ? Origin::fallback : found->origin;
   }
+  /// The variable by which the value was given: `name`, or another toolkit's.
+  std::string variable_of(std::string_view name) const {
+    const auto found = std::ranges::find(given, name, &GivenSetting::name);
+    return found == given.end() ? std::string(name) : found->variable;
+  }
 };
 
 /// The settings of this process, read at the first call: from its environment, and from the files

@@ -9,6 +9,7 @@
 
 #include "base/name_pattern.h"
 #include "base/spelling.h"
+#include "base/unmatched_patterns.h"
 #include "file/hint_file.h"
 #include "file/hint_patterns.h"
 #include "file/hint_table.h"
@@ -71,9 +72,7 @@ std::vector<HintSource> foreign_sources(ForeignVariables& found) {
 
 HintSource own_source(const Settings& settings, std::vector<std::string>& problems) {
   ParsedPatterns parsed = parse_hint_patterns(settings.hints);
-  const auto given = std::ranges::find(settings.given, "HEADRACE_HINTS", &GivenSetting::name);
-  const std::string name =
-      given == settings.given.end() ? std::string("HEADRACE_HINTS") : given->variable;
+  const std::string name = settings.variable_of("HEADRACE_HINTS");
   for (const std::string& problem : parsed.problems) problems.push_back(name + ": " + problem);
   return {name, Origin::environment, std::move(parsed.hints), true};
 }
@@ -148,17 +147,11 @@ std::vector<std::string> unmatched_patterns() {
   if (!matched().has_files) return lines;
   for (const HintSource& source : hint_sources().list) {
     if (!source.names_unmatched) continue;
-    std::string names;
-    std::size_t count = 0;
+    UnmatchedPatterns unmatched(source.shown);
     for (const PatternHints& one : source.hints) {
-      if (one.pattern.empty() || matched().patterns.contains(&one)) continue;
-      if (count++ == 0) names = "'" + printable(one.pattern) + "'";
+      if (!one.pattern.empty() && !matched().patterns.contains(&one)) unmatched.add(one.pattern);
     }
-    if (count == 0) continue;
-    if (count > 1) names += " and " + std::to_string(count - 1) + " more";
-    lines.push_back(source.shown + ": pattern " + names +
-                    " had no effect (rank 0 opened no file that it is the first to match), give "
-                    "names as the program does, or a path in full");
+    if (std::string line = unmatched.line(); !line.empty()) lines.push_back(std::move(line));
   }
   return lines;
 }

@@ -204,7 +204,7 @@ Error OpenFile::open_store(storage::FileSystem& file_system, std::string_view pa
 /// Counts and buffers what goes to the store, as settings ask for it.
 void OpenFile::set_store(std::unique_ptr<storage::Store> opened, std::string_view path) {
   store_ = recorded_.counted(std::move(opened));
-  const buffering::BufferShape* const wanted = buffering::plan_of_process().find(path, path_);
+  const buffering::BufferShape* const wanted = buffering::shape_of(path, path_);
   if (wanted == nullptr) return;
   const auto shape = buffering::limited(*wanted, own_share_of(channel_->nodes().node_size()));
   if (shape.count == 0) return;

@@ -45,7 +45,7 @@ def test_the_first_pattern_that_matches_counts(host: Host, library: Path, variab
     hints = in_use(result)
     assert (hints[SIZE], hints["cb_align"]) == ("65536", "1"), result.explain()
     # Named once: what no file matches, and what only a later pattern would have given.
-    assert result.err.count("pattern '*.h5' and 1 more had no effect") == 1, result.err
+    assert result.err.count("pattern '*.h5' and 1 more changed nothing on rank 0") == 1, result.err
 
 
 def test_each_place_counts_over_those_before_it(host: Host, library: Path) -> None:
@@ -184,3 +184,18 @@ def test_new_files_get_the_permissions_asked_for(host: Host, library: Path) -> N
     assert (place / "data.bin").stat().st_mode & 0o777 == 0o664
     result = run(host, place, "file_perm=rw-r--r--")
     assert "file_perm='rw-r--r--' is no octal number of permissions" in result.err
+
+
+def test_a_pattern_for_another_rank_s_own_file_is_no_false_line(host: Host, library: Path) -> None:
+    """Rank 0 cannot know of files that others open alone, and says so."""
+    place = place_of(host, "hints-alone")
+    program = compile_c(host, ["own_files.c"], "own_files")
+    words = [program, place / "self"]
+    given = {"HEADRACE_QUIET": "0", "HEADRACE_HINTS": "*self.1:cb_nodes=1"}
+    given |= {"HEADRACE_HINTS_DISPLAY": "1", "ROMIO_HINTS": "/dev/null"}
+    result = launch(host, 2, words, True, given)
+    assert result.code == 0, result.explain()
+    assert "cb_nodes = 1 (HEADRACE_HINTS, pattern '*self.1')" in result.err, result.explain()
+    assert "had no effect" not in result.err, result.explain()
+    line = "changed nothing on rank 0 (it opened no file that it is the first to match; what other"
+    assert result.err.count(line) == 1, result.explain()
