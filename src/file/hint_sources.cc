@@ -45,8 +45,8 @@ HintSource source_of(const SettingsFile& file, const char* whose, Origin origin)
   return {std::string(whose) + " '" + printable(file.path) + "'", origin, file.hints, false};
 }
 
-HintSource file_source(const Settings& settings, std::vector<std::string>& problems) {
-  const std::string& path = settings.hints_file;
+HintSource file_source(const Settings& settings, const std::string& path,
+                       std::vector<std::string>& problems) {
   HintFile file = read_hint_file(path, path != Settings().hints_file);
   append(problems, std::move(file.problems));
   // Those of `headrace run --settings` have been given to this process.
@@ -113,7 +113,10 @@ HintSources make_hint_sources(const Settings& settings, const SettingsFile& site
   HintSources sources;
   sources.list.push_back(source_of(site, "the site's", Origin::site));
   sources.list.push_back(source_of(user, "the user's", Origin::user));
-  sources.list.push_back(file_source(settings, sources.problems));
+  sources.list.push_back(file_source(settings, settings.hints_file, sources.problems));
+  if (!settings.run_hints.empty()) {
+    sources.list.push_back(file_source(settings, settings.run_hints, sources.problems));
+  }
   ForeignVariables foreign = read_foreign_variables(environment);
   for (HintSource& source : foreign_sources(foreign)) sources.list.push_back(std::move(source));
   sources.idle = std::move(foreign.idle);

@@ -66,7 +66,7 @@ def read_variables(path: Path, hints: list[Hint]) -> list[Variable]:
 def read(paths: list[Path]) -> list[Hint]:
     """All hints, sorted by name, which the table's users rely on."""
     entries = [entry for path in paths for entry in tomllib.loads(path.read_text())["hint"]]
-    hints = [Hint(**entry) for entry in entries]
+    hints = [Hint(**one) for entry in entries for one in _expanded(entry)]
     for hint in hints:
         if hint.use not in USES or hint.type not in TYPES:
             raise SpecError(f"hints: {hint.name} has an unknown use or type")
@@ -75,6 +75,12 @@ def read(paths: list[Path]) -> list[Hint]:
         if (hint.type == "choice") != bool(hint.values):
             raise SpecError(f"hints: {hint.name}: only choices have values")
     return sorted(hints, key=lambda hint: hint.name)
+
+
+def _expanded(entry: dict) -> list[dict]:
+    """One entry for each of its names."""
+    names = entry.pop("names", None)
+    return [entry] if names is None else [{**entry, "name": name} for name in names]
 
 
 def read_aliases(paths: list[Path]) -> list[str]:

@@ -66,7 +66,9 @@ Error get_group(OpenFile& file, MPI_Group* group) {
 
 Error get_info(OpenFile& file, MPI_Info* info) {
   if (Error error = require(info, "info_used")) return error;
-  return make_info(file.file->hints(), info);
+  file::Hints hints = file.file->hints();
+  if (!file.memory_kinds.empty()) hints[kMemoryKinds] = file.memory_kinds;
+  return make_info(hints, info);
 }
 
 Error set_info(OpenFile& file, MPI_Info info) {
