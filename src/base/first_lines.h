@@ -26,8 +26,7 @@ class FirstLines {
   std::vector<std::string> take(const std::string& begin = {}) {
     if (left_out_ > 0) {
       lines_.push_back(begin + std::to_string(left_out_) + " more fault" +
-                       (left_out_ == 1 ? " is" : "s are") +
-                       " not named, mend those above first");
+                       (left_out_ == 1 ? " is" : "s are") + " not named, mend those above first");
     }
     return std::move(lines_);
   }

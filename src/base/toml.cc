@@ -12,7 +12,6 @@
 namespace headrace {
 namespace {
 
-
 bool is_bare(char letter) {
   return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '-';
 }

@@ -153,8 +153,6 @@ class File {
   /// error as `refused`: then all ranks get an error and keep the hints they have.
   virtual Error set_hints(const Hints& hints, const Error& refused = {}) = 0;
   virtual Hints hints() const = 0;  ///< all hints in use, with their values
-  /// Whether hints ask for the end of the job where a read or write of the file fails.
-  virtual bool ends_job() const = 0;
 
   virtual Positions& positions() = 0;
 

@@ -8,9 +8,9 @@ namespace headrace::file {
 
 /// What is known of a file's hints.
 struct HintsKnown {
-  Hints in_force;  ///< with what was found and what is told of the file
-  Hints asked;     ///< what was asked for, as it was written
-  Hints origins;   ///< who asked
+  Hints in_force;          ///< with what was found and what is told of the file
+  Hints asked;             ///< what was asked for, as it was written
+  Hints origins;           ///< who asked
   std::string nodes = {};  ///< see explain_nodes()
 };
 

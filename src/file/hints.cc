@@ -177,9 +177,6 @@ void take_access(const Hints& hints, HintValues& values) {
   if (const auto direct = hints.find("direct_io"); direct != hints.end()) {
     read_boolean(direct->second, values.passes_cache);
   }
-  if (const auto found = hints.find("abort_on_rw_error"); found != hints.end()) {
-    values.ends_job = lower_case(found->second) == "enable";
-  }
   if (const auto styles = hints.find("access_style"); styles != hints.end()) {
     values.style = style_of(styles->second);
   }

@@ -36,7 +36,6 @@ struct HintValues {
   std::optional<storage::Permissions> permissions;  ///< of a new file; none: what umask leaves
   storage::Style style = storage::Style::usual;
   bool passes_cache = false;  ///< O_DIRECT where it is possible
-  bool ends_job = false;      ///< at a read or write that fails
 };
 
 /// The hints in effect for a file.

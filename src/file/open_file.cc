@@ -160,7 +160,8 @@ void OpenFile::report_corrections(const Agreement& agreement) {
     if (is_first) recorded_.note_corrections(lines);
     hints_->note_corrections(lines);
     if (is_first && is_display_wanted()) {
-      print_message_once(explain_hints(path_, {hints(), hints_->asked(), hints_->origins(), explain_nodes(agreement)}));
+      print_message_once(explain_hints(
+          path_, {hints(), hints_->asked(), hints_->origins(), explain_nodes(agreement)}));
     }
     return {};
   }));

@@ -44,7 +44,6 @@ class OpenFile : public File {
   View current_view() const override;
   Error set_hints(const Hints& hints, const Error& refused) override;
   Hints hints() const override;
-  bool ends_job() const override { return hints_->values().ends_job; }
 
   Positions& positions() override { return *positions_; }
   Error set_atomicity(bool atomic) override;

@@ -16,7 +16,6 @@
 namespace headrace::storage {
 namespace {
 
-
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n";
   const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());

@@ -35,7 +35,7 @@ Error sync(OpenFile& file) {
   Error error = file.file->sync();
   // Errors of requests that the program gave up.
   if (!error) error = file.link->take();
-  end_job_if_asked(*file.link, error);
+  end_job_if_asked(file, error);
   return error;
 }
 
@@ -77,9 +77,7 @@ Error set_info(OpenFile& file, MPI_Info info) {
     hints = hints_of(info);
     return {};
   });
-  Error error = file.file->set_hints(hints, refused);
-  file.link->ends_job = file.file->ends_job();
-  return error;
+  return file.file->set_hints(hints, refused);
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR::handler

@@ -8,6 +8,7 @@
 
 #include "abi/flavour/recorder_end.h"
 #include "base/plain_message.h"
+#include "base/spelling.h"
 #include "posix/descriptor_buffers.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
@@ -20,10 +21,22 @@ bool is_failed_access(const Error& error) {
   return error.system_error != 0 || error.error_class == ErrorClass::io;
 }
 
+/// Asks the file only now: calls that succeed pay nothing. Without memory: no.
+bool asks_for_end(const OpenFile& file) noexcept {
+  bool asks = false;
+  static_cast<void>(attempt([&]() -> Error {
+    const file::Hints hints = file.file->hints();
+    const auto found = hints.find("abort_on_rw_error");
+    asks = found != hints.end() && lower_case(found->second) == "enable";
+    return {};
+  }));
+  return asks;
+}
+
 }  // namespace
 
-void end_job_if_asked(const FileLink& file, const Error& error) noexcept {
-  if (!error || !file.ends_job.load(std::memory_order_relaxed) || !is_failed_access(error)) return;
+void end_job_if_asked(const OpenFile& file, const Error& error) noexcept {
+  if (!error || !is_failed_access(error) || !asks_for_end(file)) return;
   // Takes no memory, which may be what lacks.
   print_plain_message({error.message.empty() ? "a read or write failed for lack of memory"
                                              : std::string_view(error.message),

@@ -14,8 +14,6 @@ namespace headrace::HEADRACE_FLAVOUR {
 /// What a file shares with its requests, which may outlive the file.
 struct FileLink {
   std::atomic<MPI_File> handle = MPI_FILE_NULL;  ///< the native one; null once it is closed
-  /// Whether hints ask for the end of the job where a read or write of the file fails.
-  std::atomic<bool> ends_job = false;
 
   /// Keeps the first error that no call could return, for the file's next sync or close.
   void keep(Error error);

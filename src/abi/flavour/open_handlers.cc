@@ -89,7 +89,6 @@ Error open_file(MPI_Comm communicator, const std::shared_ptr<exchange::FileTeam>
                                    opening.hints, refused);
     if (!opened) return opened.error();
     opening.file->file = std::move(opened.value());
-    opening.file->link->ends_job = opening.file->file->ends_job();
     return {};
   });
   if (!failed) {
@@ -135,7 +134,7 @@ Error close(MPI_File fh) {
   free_done_requests();
   Error lost = file->link->take();
   if (!error) error = std::move(lost);
-  end_job_if_asked(*file->link, error);
+  end_job_if_asked(*file, error);
   return error;
 }
 

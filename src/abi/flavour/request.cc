@@ -124,7 +124,9 @@ void Request::complete() {
     if (converted_ != nullptr) outcome = converted_->finish(std::move(outcome));
     bytes_ = outcome.bytes;
     if (!cancelled_) error_ = std::move(outcome.error);
-    end_job_if_asked(*file_, error_);
+    if (const OpenFile* const open = find_file(file()); open != nullptr) {
+      end_job_if_asked(*open, error_);
+    }
     native.Grequest_complete(handle_);
   });
 }

@@ -128,7 +128,6 @@ Error set_view(OpenFile& file, MPI_Offset displacement, MPI_Datatype etype, MPI_
     kept.release();
     return error;
   }
-  file.link->ends_job = file.file->ends_job();
   KeptTypes{file.etype, file.filetype}.release();
   file.etype = kept.etype;
   file.filetype = kept.filetype;
