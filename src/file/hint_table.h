@@ -241,6 +241,7 @@ inline constexpr std::string_view setting_aliases[] = {
     "MPICH_COLL_OPT_OFF",
     "MPICH_COLL_SYNC",
     "MPICH_CPUMASK_DISPLAY",
+    "MPICH_MPIIO_AGGREGATOR_PLACEMENT_DISPLAY",
     "MPICH_MPIIO_CB_ALIGN",
     "MPICH_MPIIO_HINTS",
     "MPICH_MPIIO_HINTS_DISPLAY",
