@@ -173,7 +173,7 @@ const SettingRule rules[] = {
      [](Settings& s) { s.verify = Settings().verify; }, nullptr, ""},
     {"HEADRACE_BUFFER_SIZE", "0",
      [](const std::string& text, Settings& s) {
-       return read_size(text, 65536, 268435456, s.buffer_size);
+       return read_size(text, 65536, 1073741824, s.buffer_size);
      },
      [](Settings& s) { s.buffer_size = Settings().buffer_size; }, nullptr, ""},
     {"HEADRACE_BUFFER_COUNT", "0",
@@ -221,6 +221,10 @@ const SettingRule rules[] = {
     {"HEADRACE_HINTS_FILE", "/etc/romio-hints",
      [](const std::string& text, Settings& s) { return read_text(text, s.hints_file); },
      [](Settings& s) { s.hints_file = Settings().hints_file; }, "ROMIO_HINTS", ""},
+    {"HEADRACE_RUN_HINTS", "",
+     [](const std::string& text, Settings& s) { return read_text(text, s.run_hints); },
+     [](Settings& s) { s.run_hints = Settings().run_hints; }, nullptr,
+     "(such files have tables for hints), write [hints.\"PATTERN\"]"},
     {"HEADRACE_HINTS_OVERRIDE", "0",
      [](const std::string& text, Settings& s) { return read_boolean(text, s.hints_override); },
      [](Settings& s) { s.hints_override = Settings().hints_override; }, nullptr, ""},

@@ -105,6 +105,7 @@ struct Settings {
   std::int64_t cb_align = 2;                         ///< HEADRACE_CB_ALIGN
   std::string hints = "";                            ///< HEADRACE_HINTS
   std::string hints_file = "/etc/romio-hints";       ///< HEADRACE_HINTS_FILE
+  std::string run_hints = "";                        ///< HEADRACE_RUN_HINTS
   bool hints_override = false;                       ///< HEADRACE_HINTS_OVERRIDE
   bool hints_display = false;                        ///< HEADRACE_HINTS_DISPLAY
   std::string iobuf = "";                            ///< HEADRACE_IOBUF
@@ -143,6 +144,11 @@ struct Settings {
   Origin origin_of(std::string_view name) const {
     const auto found = std::ranges::find(given, name, &GivenSetting::name);
     return found == given.end() ? Origin::fallback : found->origin;
+  }
+  /// The variable by which the value was given: `name`, or another toolkit's.
+  std::string variable_of(std::string_view name) const {
+    const auto found = std::ranges::find(given, name, &GivenSetting::name);
+    return found == given.end() ? std::string(name) : found->variable;
   }
 };
 

@@ -165,8 +165,9 @@ void OpenFile::report_corrections(const Agreement& agreement) {
     const bool is_first = channel_->nodes().rank() == 0;
     if (is_first) recorded_.note_corrections(lines);
     hints_->note_corrections(lines);
-    if (is_first && settings().hints_display) {
-      print_message_once(explain_hints(path_, {hints(), hints_->shown(), hints_->origins()}));
+    if (is_first && is_display_wanted()) {
+      print_message_once(explain_hints(
+          path_, {hints(), hints_->asked(), hints_->origins(), explain_nodes(agreement)}));
     }
     return {};
   }));
@@ -222,7 +223,7 @@ Error OpenFile::open_store(storage::FileSystem& file_system, std::string_view pa
 /// Counts and buffers what goes to the store, as settings ask for it.
 void OpenFile::set_store(std::unique_ptr<storage::Store> opened, std::string_view path) {
   store_ = recorded_.counted(std::move(opened));
-  const buffering::BufferShape* const wanted = buffering::plan_of_process().find(path, path_);
+  const buffering::BufferShape* const wanted = buffering::shape_of(path, path_);
   if (wanted == nullptr) return;
   const auto shape = buffering::limited(*wanted, own_share_of(channel_->nodes().node_size()));
   if (shape.count == 0) return;
@@ -235,7 +236,7 @@ void OpenFile::set_store(std::unique_ptr<storage::Store> opened, std::string_vie
 void OpenFile::explain_buffers(const buffering::BufferShape& shape) const {
   const std::string text = buffering::text_of(shape);
   recorded_.note_buffers(text);
-  if (settings().hints_display) print_message_once("buffers of '" + path_ + "': " + text);
+  if (is_display_wanted()) print_message_once("buffers of '" + path_ + "': " + text);
 }
 
 Result<ByteCount> OpenFile::size() {
@@ -304,9 +305,8 @@ Error OpenFile::set_hints(const Hints& hints, const Error& refused) {
 }
 
 Hints OpenFile::hints() const {
-  Hints hints = hints_->shown();
-  hints["cb_buffer_size"] = std::to_string(executor_->collective().window_size());
-  for (auto& [name, value] : hints_of(layout_)) hints[name] = std::move(value);
+  Hints hints = hints_in_force(hints_->shown(), layout_, channel_->nodes().size(),
+                               executor_->collective().window_size());
   if (const auto sent = executor_->collective().sent(); sent.messages > 0) {
     hints["headrace_messages_sent"] = std::to_string(sent.messages);
     hints["headrace_bytes_sent"] = std::to_string(sent.bytes);

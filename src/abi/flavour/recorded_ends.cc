@@ -8,8 +8,6 @@
 #include "abi/flavour/recorded_waits.h"
 #include "abi/flavour/recorder_end.h"
 #include "abi/own_functions.h"
-#include "profile/event_counting.h"
-#include "profile/sampler.h"
 
 namespace headrace::HEADRACE_FLAVOUR::ends {
 namespace {
@@ -57,9 +55,7 @@ Word Finalize(void* next, const std::uintptr_t* return_slot) {
 
 Word Abort(void* next, const std::uintptr_t* return_slot, Word communicator, Word code) {
   recording::count_call(Entry::Abort, return_slot);
-  profile::stop_counting();
-  profile::stop_sampling();
-  record::mark_end(record::RankState::aborted);
+  recording::note_abort();
   return abi::call_words(next, communicator, code);
 }
 

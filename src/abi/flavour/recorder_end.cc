@@ -19,6 +19,8 @@
 #include "abi/flavour/world_calls.h"
 #include "base/fingerprint.h"
 #include "posix/stream_buffers.h"
+#include "profile/event_counting.h"
+#include "profile/sampler.h"
 #include "record/clock.h"
 #include "record/job_end.h"
 #include "record/part_rounds.h"
@@ -301,6 +303,12 @@ void end_world() noexcept {
   collected().missing = std::move(failed.message);
   // Where MPI_Finalize does not come back to us.
   std::atexit(&finish_at_exit);
+}
+
+void note_abort() noexcept {
+  profile::stop_counting();
+  profile::stop_sampling();
+  record::mark_end(record::RankState::aborted);
 }
 
 void finish_record() noexcept {

@@ -67,6 +67,7 @@ int PMPI_Comm_disconnect(MPI_Comm* comm);
 int PMPI_Comm_free(MPI_Comm* comm);
 int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void* attribute_val, int* flag);
 int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler* errhandler);
+int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info* info_used);
 int PMPI_Comm_get_parent(MPI_Comm* parent);
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group* group);
 int PMPI_Comm_rank(MPI_Comm comm, int* rank);
@@ -264,6 +265,7 @@ int PMPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype, voi
                   const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
                   MPI_Comm comm, MPI_Request* request);
 int PMPI_Info_create(MPI_Info* info);
+int PMPI_Info_free(MPI_Info* info);
 int PMPI_Info_get(MPI_Info info, const char* key, int valuelen, char* value, int* flag);
 int PMPI_Info_get_nkeys(MPI_Info info, int* nkeys);
 int PMPI_Info_get_nthkey(MPI_Info info, int n, char* key);

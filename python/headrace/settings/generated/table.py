@@ -73,7 +73,7 @@ SETTINGS = (
         values=("automatic", "direct", "staged", "exchanged"),
     ),
     Setting("HEADRACE_VERIFY", "boolean", "0"),
-    Setting("HEADRACE_BUFFER_SIZE", "size", "0", minimum=65536, maximum=268435456),
+    Setting("HEADRACE_BUFFER_SIZE", "size", "0", minimum=65536, maximum=1073741824),
     Setting("HEADRACE_BUFFER_COUNT", "integer", "0", minimum=0, maximum=64),
     Setting("HEADRACE_CORE_DISTANCE", "integer", "0", minimum=0, maximum=1000000),
     Setting(
@@ -86,6 +86,7 @@ SETTINGS = (
     ),
     Setting("HEADRACE_HINTS", "text", "", scope="tables", alias="MPICH_MPIIO_HINTS"),
     Setting("HEADRACE_HINTS_FILE", "text", "/etc/romio-hints", alias="ROMIO_HINTS"),
+    Setting("HEADRACE_RUN_HINTS", "text", "", scope="tables"),
     Setting("HEADRACE_HINTS_OVERRIDE", "boolean", "0"),
     Setting("HEADRACE_HINTS_DISPLAY", "boolean", "0", alias="MPICH_MPIIO_HINTS_DISPLAY"),
     Setting("HEADRACE_IOBUF", "text", "", alias="IOBUF_PARAMS"),
