@@ -46,6 +46,7 @@ bool ThreadRecord::take_reserve(const std::uint32_t (&other)[kCallClasses]) {
   ExtentHeader* const thread = image_.take(ExtentKind::thread, number_, sizeof(ThreadItem), 1);
   if (thread == nullptr) return false;
   item_ = new (thread + 1) ThreadItem{};
+  open_call_.attach(item_->last);
   regions_.attach(item_->region);
   publish(thread);
   for (int i = 0; i < kCallClasses; ++i) {
@@ -159,9 +160,10 @@ RegionStack::End ThreadRecord::end_region(int id, std::int64_t now) noexcept {
   return how;
 }
 
-void ThreadRecord::end_regions(std::int64_t now) noexcept {
+void ThreadRecord::end_thread(std::int64_t now) noexcept {
   regions_.end_all(now);
   if (timeline_ != nullptr) follow_regions();
+  open_call_.forget();
 }
 
 /// A timeline is in true time: it does not stand still while recording is off.

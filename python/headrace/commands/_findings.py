@@ -33,6 +33,8 @@ from headrace.record.tables import Record
 from headrace.symbols.optimisation import optimised
 from headrace.symbols.resolver import resolve, resolve_frames
 
+ENDED_EARLY = "the job ended early, and what it did after it was last heard of is not known"
+
 
 @dataclass(frozen=True)
 class Job:
@@ -65,7 +67,7 @@ def profile_of(files: Sequence[Path]) -> RunProfile:
         return run_profile(name, found, resolve(()))
     record = _record_of_all(files)
     findings = analyse(record, MOST_COMPARED)
-    symbols = resolve(site.frames for site in findings.sites)
+    symbols = resolve(findings.paths())
     return run_profile(name, findings, symbols, record_facts(record))
 
 
@@ -133,6 +135,9 @@ def _record_of_all(files: Sequence[Path]) -> Record:
 
 def judged(found: Findings, rules: Sequence[Path] = ()) -> Judgement:
     """By our rules and those of more files."""
+    if not found.run.is_end_known:
+        unknown: dict[str, float | None] = dict.fromkeys(found.metrics)
+        return judge(collect(rules), unknown, dict.fromkeys(unknown, ENDED_EARLY))
     return judge(collect(rules), found.metrics, found.source.absent)
 
 
