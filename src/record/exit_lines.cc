@@ -70,6 +70,14 @@ std::string name_of(const FoundFrame& frame, const std::string& program) {
   return without_directory(frame.file) + offset.data();
 }
 
+/// Of the loader and the C library, which call each program's main function. One that is not
+/// exported has no name.
+bool is_start(const FoundFrame& frame, const std::string& name) {
+  const std::string file = without_directory(frame.file);
+  return name.starts_with("_start") || name.starts_with("__libc_start") ||
+         (file.starts_with("libc.so") && name.starts_with(file));
+}
+
 std::string cost_line(const JobStory& story) {
   const Costliest& first = story.first;
   if (first.site_time == 0) return {};
@@ -78,8 +86,11 @@ std::string cost_line(const JobStory& story) {
   std::string line = "most time in MPI at one place: " + first.site_procedure + ", " + time.data() +
                      " of all ranks" + (story.nodes > 1 ? " of the first node" : "");
   const std::string program = own_program();
-  for (std::size_t i = 0; i < std::min(kMostFrames, first.site.size()); ++i) {
-    line += (i == 0 ? ", called by " : " < ") + name_of(first.site[i], program);
+  std::vector<std::string> names;
+  for (const FoundFrame& frame : first.site) names.push_back(name_of(frame, program));
+  while (names.size() > 1 && is_start(first.site[names.size() - 1], names.back())) names.pop_back();
+  for (std::size_t i = 0; i < std::min(kMostFrames, names.size()); ++i) {
+    line += (i == 0 ? ", called by " : " < ") + names[i];
   }
   return line;
 }

@@ -177,11 +177,6 @@ void ThreadRecord::change_thread() noexcept {
   if (timeline_ != nullptr) timeline_->change_thread();
 }
 
-void ThreadRecord::note_now(std::int64_t now) {
-  item_->last_ticks = now;
-  update_counts();
-}
-
 PathId ThreadRecord::add_frame(const Frame& frame) noexcept {
   if (frame_count_ == limits_.rows) return kNoPath;
   Frame* const place =
@@ -216,7 +211,8 @@ PathId ThreadRecord::add_python(PathId caller, std::string_view function, std::s
   }
 }
 
-void ThreadRecord::update_counts() {
+void ThreadRecord::update_counts(std::int64_t now) {
+  if (now > 0) item_->last_ticks = now;
   const CallPaths::Counts counts = paths_.counts();
   item_->unwinds = static_cast<std::int64_t>(counts.unwinds);
   item_->checks = static_cast<std::int64_t>(counts.checks);

@@ -134,9 +134,6 @@ class ThreadRecord final : public PathStore {
   /// The thread ends: it is in no region and no call.
   void end_thread(std::int64_t now) noexcept;
 
-  /// The thread is known to run until `now`, in ticks.
-  void note_now(std::int64_t now);
-
   /// Where the thread remembers such a rank; what is there may be another one's.
   PeerPlace& peer_place(std::uint64_t communicator, std::int32_t rank) {
     return peer_places_[((communicator >> 4 ^ communicator) * 8 +
@@ -144,8 +141,8 @@ class ThreadRecord final : public PathStore {
                         kPeerPlaces];
   }
 
-  /// Writes down what the call paths have come to.
-  void update_counts();
+  /// Writes down what the call paths have come to, and that the thread runs at `now`, in ticks.
+  void update_counts(std::int64_t now = 0);
 
   std::uint32_t number() const { return number_; }
   /// In all its calls that have ended.

@@ -11,6 +11,8 @@ from hosts import Host
 from running import Result, compile_c, launch, preload, run, work_directory
 from test_recorder import report_of
 
+from headrace.record.reader import read
+
 NOT_SET = {"HEADRACE_LOGPATH": ""}
 """Nobody has chosen a place."""
 SHOWN = {"HEADRACE_QUIET": "0"}
@@ -116,10 +118,14 @@ def test_short_jobs_can_be_left_out(host: Host, library: Path) -> None:
 def test_ten_thousand_call_paths(host: Host, library: Path) -> None:
     """All calls are counted, whether or not each path finds room; a record stays small."""
     directory = work_directory(f"many-paths-{host.name}")
-    job(host, 2, ["paths", 10000], {"HEADRACE_LOGPATH": str(directory)}, directory)
+    settings = {"HEADRACE_LOGPATH": str(directory), "HEADRACE_RECORD_DEPTH": "32"}
+    job(host, 2, ["paths", 10000], settings, directory)
     (record,) = directory.glob("*.hrc")
     assert record.stat().st_size < 4 << 20
     report = report_of(record)
+    assert 0 < report["quality"]["folded_calls"] < 2 * 10000
+    (node,) = read(record).nodes
+    assert node["calls"].size > 2 * 4000, "rows of paths that found room"
     calls = {own["name"]: (own["calls"], own["bytes"]) for own in report["mpi"]["procedures"]}
     assert calls["MPI_Sendrecv"] == (20000, 20000)
 
@@ -136,3 +142,17 @@ def test_many_communicators(host: Host, count: int, library: Path) -> None:
     calls = {own["name"]: (own["calls"], own["bytes"]) for own in report["mpi"]["procedures"]}
     assert calls["MPI_Sendrecv"] == (2 * count, 2 * count)
     assert calls["MPI_Comm_split"][0] == calls["MPI_Comm_free"][0] == 2 * count
+
+
+def test_many_shapes_of_communicators(host: Host, library: Path) -> None:
+    """Each has a name of its own. What finds no room is counted under another shape."""
+    count = 5000
+    directory = work_directory(f"many-shapes-{host.name}")
+    job(host, 2, ["shapes", count], {"HEADRACE_LOGPATH": str(directory)}, directory)
+    (record,) = directory.glob("*.hrc")
+    assert record.stat().st_size < 4 << 20
+    calls = {own["name"]: own["calls"] for own in report_of(record)["mpi"]["procedures"]}
+    assert calls["MPI_Sendrecv"] == 2 * count
+    (node,) = read(record).nodes
+    assert 100 < node["communicators"].size <= count + 2
+    assert sum(node["calls"]["calls"]) == sum(calls.values())

@@ -21,7 +21,7 @@ from headrace.profile.traced import Traced
 from headrace.report.io_document import io_document
 from headrace.report.profile_document import profile_document
 from headrace.report.timeline_text import export_command
-from headrace.report.units import NS, in_seconds
+from headrace.report.units import NS, in_seconds, library
 from headrace.symbols.resolver import Symbols
 
 VERSION = 1
@@ -119,7 +119,7 @@ def _run(found: Findings) -> dict[str, Any]:
         "source": found.source.name,
         "ranks": run.count,
         "nodes": run.nodes,
-        "mpi": run.mpi or None,
+        "mpi": library(run.mpi) or None,
         "command": run.command,
         "seconds": run.elapsed / NS,
         "complete": run.is_complete,

@@ -163,7 +163,12 @@ def _paths(found: Findings, symbols: Symbols) -> Table:
             )
         )
     headers = ("procedure ", "share", "calls", "bytes", "imbalance %", "called by ")
-    return Table("Hottest call paths", headers, rows, "the innermost frame first")
+    return Table(
+        "Hottest call paths",
+        headers,
+        rows,
+        "the innermost frame first, but Python's lines before all others",
+    )
 
 
 def path_lines(site: Site, symbols: Symbols) -> list[str]:

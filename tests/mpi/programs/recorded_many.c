@@ -3,8 +3,10 @@
  *     recorded_many idle                  asks for its rank
  *     recorded_many paths COUNT           as many call paths, an MPI_Sendrecv by each, of one byte
  *     recorded_many communicators COUNT   as many communicators, one after the other
+ *     recorded_many shapes COUNT          the same, each with a name of its own
  */
 #include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,8 +24,10 @@ static void __attribute__((noinline)) go_on(int depth, int path) {
     exchange(MPI_COMM_WORLD);
   } else if (path % 2 == 0) {
     go_on(depth - 1, path / 2);
+    __asm__ volatile("# even"); /* so that these are two places */
   } else {
     go_on(depth - 1, path / 2);
+    __asm__ volatile("# odd");
   }
   __asm__ volatile("");
 }
@@ -39,6 +43,11 @@ int main(int argc, char** argv) {
     } else {
       MPI_Comm made;
       MPI_Comm_split(MPI_COMM_WORLD, 0, i % 2 == 0 ? rank : size - rank, &made);
+      if (strcmp(argv[1], "shapes") == 0) {
+        char name[32];
+        snprintf(name, sizeof name, "shape %d", i);
+        MPI_Comm_set_name(made, name);
+      }
       exchange(made);
       MPI_Comm_free(&made);
     }
