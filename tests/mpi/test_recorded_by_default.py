@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -125,7 +126,7 @@ def test_ten_thousand_call_paths(host: Host, library: Path) -> None:
     report = report_of(record)
     assert 0 < report["quality"]["folded_calls"] < 2 * 10000
     (node,) = read(record).nodes
-    assert node["calls"].size > 2 * 4000, "rows of paths that found room"
+    assert node["calls"].size > 2 * 1000, "rows of paths that found room"
     calls = {own["name"]: (own["calls"], own["bytes"]) for own in report["mpi"]["procedures"]}
     assert calls["MPI_Sendrecv"] == (20000, 20000)
 
@@ -142,17 +143,13 @@ def test_many_communicators(host: Host, count: int, library: Path) -> None:
     calls = {own["name"]: (own["calls"], own["bytes"]) for own in report["mpi"]["procedures"]}
     assert calls["MPI_Sendrecv"] == (2 * count, 2 * count)
     assert calls["MPI_Comm_split"][0] == calls["MPI_Comm_free"][0] == 2 * count
-
-
-def test_many_shapes_of_communicators(host: Host, library: Path) -> None:
-    """Each has a name of its own. What finds no room is counted under another shape."""
-    count = 5000
-    directory = work_directory(f"many-shapes-{host.name}")
-    job(host, 2, ["shapes", count], {"HEADRACE_LOGPATH": str(directory)}, directory)
-    (record,) = directory.glob("*.hrc")
-    assert record.stat().st_size < 4 << 20
-    calls = {own["name"]: own["calls"] for own in report_of(record)["mpi"]["procedures"]}
-    assert calls["MPI_Sendrecv"] == 2 * count
     (node,) = read(record).nodes
-    assert 100 < node["communicators"].size <= count + 2
-    assert sum(node["calls"]["calls"]) == sum(calls.values())
+    assert {1, 2} <= set(node["communicators"]["size"])
+    by_size = Counter()
+    places = dict(enumerate(node["communicators"]["size"]))
+    columns = node["calls"].rows("communicator", "calls")
+    for name, (place, number) in zip(node.texts_of("calls", "procedure"), columns, strict=True):
+        if name == "MPI_Sendrecv":
+            by_size[places[place]] += number
+    alone = 2 * len(range(0, count, 3))
+    assert by_size == {1: alone, 2: 2 * count - alone}
