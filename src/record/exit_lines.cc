@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <span>
 
 #include "record/generated/verdict_texts.h"
 
@@ -70,12 +71,18 @@ std::string name_of(const FoundFrame& frame, const std::string& program) {
   return without_directory(frame.file) + offset.data();
 }
 
-/// Of the loader and the C library, which call each program's main function. One that is not
-/// exported has no name.
-bool is_start(const FoundFrame& frame, const std::string& name) {
-  const std::string file = without_directory(frame.file);
-  return name.starts_with("_start") || name.starts_with("__libc_start") ||
-         (file.starts_with("libc.so") && name.starts_with(file));
+/// Without what all programs have at the outer end: how the C library starts them. A function of
+/// it that is not exported has no name.
+void drop_start(std::vector<std::string>& names, std::span<const FoundFrame> frames) {
+  std::size_t end = 1;
+  const auto is_start = [&](std::size_t i) {
+    return frames[i].function.empty() &&
+           (names[i].starts_with("__libc_start") || names[i].starts_with("_start"));
+  };
+  while (end < names.size() && !is_start(end)) ++end;
+  if (end >= names.size()) return;
+  if (end > 1 && names[end - 1].starts_with("libc.so")) --end;
+  names.resize(end);
 }
 
 std::string cost_line(const JobStory& story) {
@@ -88,7 +95,7 @@ std::string cost_line(const JobStory& story) {
   const std::string program = own_program();
   std::vector<std::string> names;
   for (const FoundFrame& frame : first.site) names.push_back(name_of(frame, program));
-  while (names.size() > 1 && is_start(first.site[names.size() - 1], names.back())) names.pop_back();
+  drop_start(names, first.site);
   for (std::size_t i = 0; i < std::min(kMostFrames, names.size()); ++i) {
     line += (i == 0 ? ", called by " : " < ") + names[i];
   }

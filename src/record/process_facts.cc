@@ -67,7 +67,10 @@ std::string python_script(std::string_view program, std::string_view words) {
   }
   for (std::size_t i = 1; i < all.size(); ++i) {
     const std::string_view word = all[i];
-    if (word == "-m" && i + 1 < all.size()) return std::string(all[i + 1]);
+    if (word == "-m" && i + 1 < all.size()) {
+      if (all[++i] != "mpi4py") return std::string(all[i]);
+      continue;  // which runs a script
+    }
     if (word == "-c" || word == "-") return "";
     if (word == "-W" || word == "-X") {
       ++i;  // has a word of its own

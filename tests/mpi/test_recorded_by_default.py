@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from hosts import Host
+from measuring import measuring
 from running import Result, compile_c, launch, preload, run, work_directory
 from test_recorder import report_of
 
@@ -95,18 +96,34 @@ def test_one_rank_that_moves_no_data_leaves_none(host: Host, library: Path) -> N
     program = compile_c(host, ["recorded_many.c"], "recorded-many")
     environment = host.environment | preload([library]) | NOT_SET
     asking = ("RECORD=1", "RECORD_FILES=1", "TIMELINE=1", "TRACE=math")
-    for asked in ("", *asking):
+    for asked in ("", "RECORD=auto", *asking):
         name, _, value = asked.partition("=")
         own = {f"HEADRACE_{name}": value} if asked else {}
         before = len(list(directory.rglob("*.hrc")))
         result = run([program, "idle"], environment | own, cwd=directory)
         assert result.code == 0, result.explain()
-        assert bool(own_lines(result)) == bool(asked), result.explain()
-        assert len(list(directory.rglob("*.hrc"))) - before == bool(asked), asked
+        is_asked = asked in asking
+        assert bool(own_lines(result)) == is_asked, result.explain()
+        assert len(list(directory.rglob("*.hrc"))) - before == is_asked, asked
     result = run([program, "paths", 1], environment, cwd=directory)
     assert result.code == 0, result.explain()
     found = len(list(directory.rglob("*.hrc")))
     assert found == len(asking) + 1, "a message to itself is one"
+
+
+def test_what_the_recorder_says_of_its_own_time_is_a_least(host: Host, library: Path) -> None:
+    """It is less than what a loop of calls takes longer with it, and no tiny part of that."""
+    calls = 1_000_000
+    directory = work_directory(f"by-default-own-time-{host.name}")
+    program = compile_c(host, ["recorded_many.c"], "recorded-many")
+    settings = NOT_SET | {"HEADRACE_RECORD": "0"}
+    with measuring():
+        without = float(launch(host, 1, [program, "calls", calls], True, settings).out)
+        settings = {"HEADRACE_LOGPATH": str(directory), "HEADRACE_RECORD": "1"}
+        recorded = float(launch(host, 1, [program, "calls", calls], True, settings).out)
+        record = max(directory.glob("*.hrc"), key=lambda path: path.stat().st_mtime)
+        told = report_of(record)["quality"]["recorder_seconds"]
+        assert 0.1 * (recorded - without) < told < 1.5 * (recorded - without)
 
 
 def test_short_jobs_can_be_left_out(host: Host, library: Path) -> None:
