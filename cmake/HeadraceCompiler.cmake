@@ -33,6 +33,17 @@ target_compile_options(headrace_options INTERFACE
 # posix/handler_lock.h changes two words by one instruction. All x86-64 processors since 2006 have it.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   target_compile_options(headrace_options INTERFACE -mcx16)
+  set(CMAKE_REQUIRED_FLAGS -mcx16)
+endif()
+include(CheckCXXSourceCompiles)
+check_cxx_source_compiles("
+  alignas(16) __int128 words = 0;
+  int main() { return __sync_bool_compare_and_swap(&words, 0, 1) ? 0 : 1; }" HEADRACE_SWAPS_TWO_WORDS)
+unset(CMAKE_REQUIRED_FLAGS)
+if(NOT HEADRACE_SWAPS_TWO_WORDS)
+  message(FATAL_ERROR
+    "Headrace cannot be built for ${CMAKE_SYSTEM_PROCESSOR} (this compiler has no instruction there "
+    "that changes 16 bytes at once), build it for x86-64 or AArch64")
 endif()
 # Before glibc 2.34 dlsym and shm_open are in libraries of their own.
 target_link_libraries(headrace_options INTERFACE Threads::Threads ${CMAKE_DL_LIBS} rt)

@@ -201,7 +201,7 @@ bool ElfObject::defines(std::string_view name) const {
   }
 }
 
-bool ElfObject::knows_slots() {
+bool ElfObject::supports_relocations() {
 #ifdef HEADRACE_UNKNOWN_MACHINE
   return false;
 #else

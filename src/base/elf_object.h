@@ -73,7 +73,7 @@ class ElfObject {
   bool replace(const Slot& slot, void* expected, void* value) const;
 
   /// Whether for_each_slot knows the relocation types of this machine.
-  static bool knows_slots();
+  static bool supports_relocations();
 
  private:
   std::string_view name_of(const ElfW(Sym) & symbol) const;

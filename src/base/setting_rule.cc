@@ -74,9 +74,10 @@ std::string size_text(ByteCount size) {
 }
 
 /// Takes values one by one; the last one for a setting counts.
-class Taker {
+class SettingAssigner {
  public:
-  Taker(std::span<const SettingRule> rules, Settings& settings, std::vector<std::string>& problems)
+  SettingAssigner(std::span<const SettingRule> rules, Settings& settings,
+                  std::vector<std::string>& problems)
       : rules_(rules), settings_(settings), problems_(problems) {}
 
   /// `shown`: the name as it was written, with the place where it stands.
@@ -120,7 +121,7 @@ class Taker {
 
 /// Takes our own variables of the environment, or only their aliases.
 void take_environment(std::span<const SettingRule> rules, const char* const* environment,
-                      bool aliases, Taker& taker) {
+                      bool aliases, SettingAssigner& assigner) {
   for (; environment != nullptr && *environment != nullptr; ++environment) {
     const std::string_view entry = *environment;
     const std::size_t equals = entry.find('=');
@@ -128,7 +129,7 @@ void take_environment(std::span<const SettingRule> rules, const char* const* env
     const std::string_view name = entry.substr(0, equals);
     const SettingRule* const rule = aliases ? find_alias(rules, name) : find_rule(rules, name);
     if (aliases ? rule == nullptr : !name.starts_with(kPrefix)) continue;
-    taker.take(rule, name, std::string(entry.substr(equals + 1)), Origin::environment, "");
+    assigner.take(rule, name, std::string(entry.substr(equals + 1)), Origin::environment, "");
   }
 }
 
@@ -148,13 +149,13 @@ std::string origin_text(const GivenSetting& given) {
 Settings apply_rules(std::span<const SettingRule> rules, const char* const* environment,
                      std::span<const SettingLayer> below, std::vector<std::string>& problems) {
   Settings settings;
-  Taker taker(rules, settings, problems);
+  SettingAssigner assigner(rules, settings, problems);
   for (const SettingLayer& layer : below) {
     for (const auto& [name, value] : layer.values) {
-      taker.take(find_rule(rules, name), name, value, layer.origin, layer.where);
+      assigner.take(find_rule(rules, name), name, value, layer.origin, layer.where);
     }
   }
-  for (const bool aliases : {true, false}) take_environment(rules, environment, aliases, taker);
+  for (const bool aliases : {true, false}) take_environment(rules, environment, aliases, assigner);
   return settings;
 }
 

@@ -120,8 +120,8 @@ void NodeTransport::wait(const Step& step) {
 /// the core meanwhile gets it.
 void NodeTransport::wait_for_messages() {
   constexpr long kSleep = 20'000;  // nanoseconds
-  constexpr int kLooks = 100;
-  for (int look = 0; look < kLooks && under_way_ > 0; ++look) {
+  constexpr int kPolls = 100;
+  for (int poll = 0; poll < kPolls && under_way_ > 0; ++poll) {
     const Result<bool> is_done = places_[first_].message->is_done();
     if (!is_done || is_done.value()) return;
     pause_spinning();

@@ -23,7 +23,7 @@ const char* needs_small_parcels(const Shape& shape, const Call& call, const Limi
   const std::size_t small = rooted_room(shape, limits).small;
   if (small == 0) return "there are too many ranks for the node's shared memory";
   // Where all know how large it is, and that nothing would be put together.
-  return call.bytes <= small ? nullptr : "it is so large that each rank had better send by itself";
+  return call.bytes <= small ? nullptr : "it is too large to gain from sharing a message";
 }
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 #include "base/memory_account.h"
 #include "base/result.h"
+#include "collective/rank_tables.h"
 #include "collective/shape.h"
-#include "collective/tables.h"
 #include "fabric/channel.h"
 #include "fabric/milestones.h"
 #include "fabric/shared_memory.h"

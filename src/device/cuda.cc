@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "device/driver.h"
-#include "device/functions.h"
+#include "device/driver_functions.h"
 
 // NVIDIA's driver (CUDA Driver API 11 and later), by its functions' names: no header of it is
 // needed to build, and no library to run.

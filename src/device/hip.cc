@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "device/driver.h"
-#include "device/functions.h"
+#include "device/driver_functions.h"
 
 // AMD's runtime (HIP 5 and later), by its functions' names.
 

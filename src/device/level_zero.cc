@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "device/driver.h"
-#include "device/functions.h"
+#include "device/driver_functions.h"
 
 // Intel's driver (oneAPI Level Zero 1.3 and later), by its functions' names.
 

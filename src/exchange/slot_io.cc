@@ -1,5 +1,7 @@
 #include "exchange/slot_io.h"
 
+#include "record/call_timer.h"
+
 namespace headrace::exchange {
 namespace {
 
@@ -7,11 +9,18 @@ iovec segment_of(const SlotFile& slot, const plan::FileRange& part) {
   return {slot.bytes + (part.begin - slot.begin), static_cast<std::size_t>(part.end - part.begin)};
 }
 
+/// Counts what is left out before a run, the first one aside.
+void note_gap(ByteCount bytes) {
+  if (bytes > 0 && record::running_timer != nullptr) [[unlikely]]
+    record::running_timer->note_gap(bytes);
+}
+
 /// Writes the covered bytes up to the first failure.
 std::optional<WriteStop> write_covered(const SlotFile& slot, const plan::Coverage& covered) {
   ByteCount begin = 0;
   ByteCount len = 0;
   for (ByteCount at = 0; covered.next_run(at, slot.size, begin, len); at = begin + len) {
+    if (at > 0) note_gap(begin - at);
     const FileOffset offset = slot.begin + begin;
     if (const auto stop = write_slot(slot, {offset, offset + len})) return stop;
   }

@@ -175,13 +175,13 @@ std::vector<std::string> corrections_of(const Agreement& agreement) {
   std::vector<std::string> lines = explain_differences(agreement.different, agreement.ranks);
   if (!agreement.layout.is_one_file) {
     lines.emplace_back(
-        "the ranks have opened different files by one call (the standard does not allow that), so "
-        "each moves its own data; give MPI_COMM_SELF for files of a rank's own");
+        "the ranks opened different files in one call (the standard does not allow that), so each "
+        "moves its own data; open files of one rank with MPI_COMM_SELF");
   }
   if (agreement.has_other_profiles) {
     lines.emplace_back(
-        "the built-in costs count (the profiles that ranks find are not the same, or not all ranks "
-        "have the same processor), put profiles where all nodes read them (docs/tune.md)");
+        "the built-in costs are used (ranks found different profiles, or have different "
+        "processors), put profiles where all nodes read them (docs/tune.md)");
   }
   if (const policy::Profile* const fewer = agreement.profile_of_fewer; fewer != nullptr) {
     lines.push_back(policy::profile_name(fewer->path) + " does not count (" +

@@ -51,7 +51,7 @@ Error meet_lock(storage::Store& store, const Action& what) {
   if (!locked) return no_locks(what, std::strerror(locked.error().system_error));
   if (!locked.value()) return {};
   const Error left = lock_byte(store, kProbe, LockMode::none, what);
-  return left ? left : no_locks(what, "its file system's locks hold on each node by itself");
+  return left ? left : no_locks(what, "the file system's locks do not reach other nodes");
 }
 
 bool writes(const Access& access) {

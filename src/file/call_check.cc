@@ -45,8 +45,8 @@ Error check_view(const Result<View>& view, const AccessMode& mode) {
   if (!view) return view.error();
   if (view.value().from_shared_pointer == mode.sequential) return check(view.value());
   return {ErrorClass::argument, 0,
-          "the displacement does not fit the access mode (MPI_DISPLACEMENT_CURRENT goes with "
-          "MPI_MODE_SEQUENTIAL, and nothing else does), give the other one"};
+          "the displacement does not match the access mode (MPI_MODE_SEQUENTIAL requires "
+          "MPI_DISPLACEMENT_CURRENT, and other modes forbid it), pass the one that matches"};
 }
 
 Error check_fits(const View& view, std::int64_t position, ByteCount bytes) {
@@ -94,9 +94,9 @@ Error check_place(const TransferCall& call, const std::string& path, const View&
                   ByteCount unit, std::int64_t position, ByteCount bytes) {
   if (unit_of(view) != unit && call.shared) {
     return {ErrorClass::io, 0,
-            "another thread set a view of '" + path +
-                "' while this call took its place by the shared pointer, let one end before the "
-                "other"};
+            "the view of '" + path +
+                "' changed during a call with the shared pointer (another thread set it), make one "
+                "call after the other"};
   }
   if (bytes % unit_of(view) != 0) return {ErrorClass::argument, 0, kNoWholeEtypes};
   return check_fits(view, position, bytes);
@@ -105,8 +105,8 @@ Error check_place(const TransferCall& call, const std::string& path, const View&
 Error only_in_sequence(const std::string& path) {
   return {ErrorClass::unsupported_operation, 0,
           "'" + path +
-              "' has no positions to go to (it was opened with MPI_MODE_SEQUENTIAL), use shared or "
-              "ordered access"};
+              "' can only be accessed in sequence (it was opened with MPI_MODE_SEQUENTIAL), use "
+              "shared or ordered access"};
 }
 
 }  // namespace headrace::file

@@ -125,7 +125,7 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer(Access& access, ByteCount
     choice.note_stay(!exchanges);
     announce(access, range, waiter, exchanges);
     if (exchanges) return transfer_between_nodes(access, range, sieve_size, waiter);
-  } else if (access.bytes > 0 && goes_alone(access, range)) {
+  } else if (access.bytes > 0 && is_independent(access, range)) {
     announce(access, {range.begin, range.end, 0}, waiter, false);
     return {direct_transfer(store_, std::move(access), sieve_size), Path::direct};
   } else {
@@ -173,7 +173,7 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(Access& acc
 ExchangedTransfer::Agreed CollectiveTransfer::agree_between_nodes(Direction direction,
                                                                   std::optional<Meeting>& meeting,
                                                                   const fabric::Waiter& waiter) {
-  const record::InPhase phase(record::Phase::exchange);
+  const record::InPhase phase(record::Phase::meet);
   const policy::PathHint hint = choice(direction).hint();
   if (channel_.nodes().is_leader()) {
     meeting.emplace(meet(direction, waiter));

@@ -39,7 +39,7 @@ Result<std::int64_t> FilePositions::individual() const {
   if (!is_sequential_) return pointer_.position();
   return Error{ErrorClass::unsupported_operation, 0,
                "'" + path_ +
-                   "' was opened with MPI_MODE_SEQUENTIAL (it has the shared pointer alone), use "
+                   "' has no individual file pointer (it was opened with MPI_MODE_SEQUENTIAL), use "
                    "shared or ordered access"};
 }
 

@@ -1,13 +1,12 @@
 #include "file/hint_sources.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <iterator>
 #include <mutex>
 #include <utility>
 
 #include "base/name_pattern.h"
+#include "base/process_environment.h"
 #include "base/spelling.h"
 #include "file/hint_file.h"
 #include "file/hint_patterns.h"
@@ -120,8 +119,9 @@ HintSources make_hint_sources(const Settings& settings, const SettingsFile& site
 
 const HintSources& hint_sources() {
   // Never destroyed: usable during exit.
-  static const auto* const read = new HintSources(make_hint_sources(
-      settings(), site_file(), user_file(), has_raised_privileges() ? nullptr : environ));
+  static const auto* const read =
+      new HintSources(make_hint_sources(settings(), site_file(), user_file(),
+                                        has_raised_privileges() ? nullptr : process_environment()));
   return *read;
 }
 

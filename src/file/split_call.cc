@@ -21,8 +21,9 @@ Result<std::shared_ptr<Operation>> SplitCall::end(Direction direction, bool shar
   if (direction_ != direction || shared_ != shared || has_offset_ != has_offset) {
     return Error{ErrorClass::io,
                  0,
-                 {"the split collective call active on '", path,
-                  "' is another one, end it by the procedure that belongs to its begin"}};
+                 {"cannot end the split collective call on '", path,
+                  "' by this procedure (it was begun by one of another kind), call the end that "
+                  "matches its begin"}};
   }
   is_active_.store(false, std::memory_order_relaxed);
   return std::move(operation_);

@@ -46,9 +46,10 @@ ByteCount bytes_within(Access& access, ByteCount first, const FileRange& range) 
   return bytes;
 }
 
-/// What ranks tell each other.
+// What ranks tell each other.
 
-struct Boxes {
+/// Where in the node's memory the boxes for pieces lie; -1 if there is no room for them.
+struct VerifyOffset {
   std::int64_t offset;
 };
 
@@ -112,9 +113,9 @@ Error Verification::set_up(bool reads, bool nodes_write_for_each_other) {
     fabric::Board& board = channel_.board();
     const auto size = 2 * Ring::kMaxBody * static_cast<std::size_t>(board.ranks());
     if (board.rank() == 0) boxes_ = channel_.memory().reserve(size);
-    board.post(channel_.waiter(), Boxes{boxes_ ? boxes_->offset : -1});
+    board.post(channel_.waiter(), VerifyOffset{boxes_ ? boxes_->offset : -1});
     board.wait_for_all(channel_.waiter());
-    const std::int64_t offset = board.posted_by<Boxes>(0).offset;
+    const std::int64_t offset = board.posted_by<VerifyOffset>(0).offset;
     has_boxes = offset >= 0;
     if (has_boxes && !boxes_) boxes_ = channel_.memory().at(offset, size);
   }

@@ -62,9 +62,9 @@ std::string explain(const ExchangeDecision& decision, const ExchangeFacts& facts
       return pieces + " lie between those of " + std::to_string(facts.nodes - 1) +
              " others in buffers of " + readable(facts.window);
     case ExchangeReason::nothing_to_move: return "nothing to move";
-    case ExchangeReason::no_agreement: return "ranks called in different directions";
+    case ExchangeReason::no_agreement: return "some ranks read and others wrote";
     case ExchangeReason::no_memory:
-      return "a node has no memory for collective buffers left (HEADRACE_NODE_MEMORY), or has lost "
+      return "a node has no memory left for collective buffers (HEADRACE_NODE_MEMORY), or has lost "
              "messages";
     case ExchangeReason::one_node: return "one node has data";
     case ExchangeReason::apart: return "the nodes' data lie apart";

@@ -114,7 +114,7 @@ std::string text_of(ViewReason reason, const ViewFacts& facts) {
     case ViewReason::small_and_shared:
       return pieces() + " are small for a file system that nodes share";
     case ViewReason::alone: return "no other rank of the file shares memory with this one";
-    case ViewReason::backwards: return "a view goes backwards in the file";
+    case ViewReason::backwards: return "a rank's view moves backwards through the file";
     case ViewReason::exchange_asked_for:
     case ViewReason::direct_asked_for:
     case ViewReason::staging_asked_for: return kAskedFor;

@@ -21,18 +21,20 @@ Obstacle obstacle_of(const OpenFacts& facts) {
   const auto kind = static_cast<unsigned long>(facts.file_system) & 0xffffffffUL;
   if (!S_ISREG(facts.mode) || (facts.flags & O_PATH) == O_PATH ||
       std::ranges::find(kOfKernel, kind) != kOfKernel.end()) {
-    return {"it is no file", kLeaveOut, true};
+    return {"it is not a regular file", kLeaveOut, true};
   }
   if ((facts.flags & O_APPEND) != 0) {
     return {"it is opened to append, where others may write, too", kLeaveOut};
   }
   if ((facts.flags & O_DIRECT) != 0) return {"it is opened with O_DIRECT", kLeaveOut};
   if ((facts.flags & (O_SYNC | O_DSYNC)) != 0) return {"it is opened with O_SYNC", kLeaveOut};
-  switch (facts.others) {
-    case Others::none: return {};
-    case Others::in_process: return {"the program has it open already", kLeaveOut};
-    case Others::in_node: return {"another process writes it with buffers", kLeaveOut};
-    case Others::unknown: return {"the program's other descriptors cannot be looked at", kLeaveOut};
+  switch (facts.sharing) {
+    case Sharing::none: return {};
+    case Sharing::in_process: return {"the program has it open already", kLeaveOut};
+    case Sharing::mapped: return {"the program has mapped it", kLeaveOut};
+    case Sharing::in_node: return {"another process writes it with buffers", kLeaveOut};
+    case Sharing::unknown:
+      return {"the program's other descriptors cannot be looked at", kLeaveOut};
   }
   return {};
 }

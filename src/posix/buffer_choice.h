@@ -12,7 +12,7 @@ struct OpenFacts {
   int flags = 0;  ///< of open(2)
   mode_t mode = 0;
   long file_system = 0;  ///< its number in statfs(2)
-  Others others = Others::none;
+  Sharing sharing = Sharing::none;
 };
 
 /// Why calls on a descriptor get no buffer; null: they may get one.

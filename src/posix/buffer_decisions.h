@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "posix/buffer_choice.h"
-#include "posix/buffer_wish.h"
+#include "posix/buffer_request.h"
 
 /// What was decided about the buffers of a file that the program uses without MPI: goes into the
 /// record, and is told to people who ask for it. `name`: the file's, in full if it is known;

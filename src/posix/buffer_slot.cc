@@ -17,11 +17,16 @@ Digits digits(std::int64_t number) {
 
 }  // namespace
 
+void BufferSlot::set_file(const FileIdentity& file) noexcept {
+  device_ = file.device;
+  inode_ = file.inode;
+}
+
 void BufferSlot::clear() noexcept {
   buffer.end();
   claim = HeldDescriptor();
   is_on = false;
-  untold = 0;
+  unreported_error = 0;
   notes_write = false;
   later = Later::nothing;
   is_taken = false;
@@ -36,8 +41,8 @@ void BufferSlot::tell_end() const noexcept {
 
 void BufferSlot::tell_lost(std::int64_t bytes) const noexcept {
   print_plain_message({digits(bytes), " bytes of '", name.text(),
-                       "' are lost (they were buffered, and the descriptor was closed past the C "
-                       "library), leave the file out of HEADRACE_IOBUF"});
+                       "' are lost (they were buffered, and the descriptor was closed by a direct "
+                       "system call), leave the file out of HEADRACE_IOBUF"});
 }
 
 void tell_failed(int error) noexcept {

@@ -20,20 +20,30 @@ struct BufferSlot {
   DescriptorBuffer buffer;
   HeldDescriptor claim;  ///< tells other processes that this one writes the file
   std::atomic<bool> is_taken = false;
-  bool is_on = false;  ///< false: only `untold` is left
+  std::atomic<bool> is_on = false;  ///< false: only `unreported_error` is left
   bool is_verbose = false;
   std::atomic<bool> notes_write = false;  ///< the first one, since other nodes may reach the file
-  int untold = 0;                         ///< an errno of what was lost, for a later call
+  int unreported_error = 0;               ///< an errno of what was lost, for a later call
   /// What a handler wants that has interrupted the lock's holder.
   std::atomic<Later> later = Later::nothing;
   std::int64_t checked = 0;  ///< in ticks, when the descriptor was last seen to be this file
   NameEnd name;
+
+  void set_file(const FileIdentity& file) noexcept;
+  /// Without the lock: who holds it may not go on before the caller does.
+  bool is_of(const FileIdentity& file) const noexcept {
+    return is_on && device_ == file.device && inode_ == file.inode;
+  }
 
   void clear() noexcept;
 
   // For people.
   void tell_end() const noexcept;
   void tell_lost(std::int64_t bytes) const noexcept;
+
+ private:
+  std::atomic<std::uint64_t> device_ = 0;
+  std::atomic<std::uint64_t> inode_ = 0;
 };
 
 /// What was buffered could not be written, and no call can tell it.

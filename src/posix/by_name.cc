@@ -4,7 +4,7 @@
 
 #include "posix/counting.h"
 #include "posix/descriptor_buffers.h"
-#include "posix/functions.h"
+#include "posix/stand_ins.h"
 
 namespace headrace::posix::counted {
 namespace {
@@ -47,6 +47,10 @@ void release_list(Control* const* list, int count) {
   for (int i = 0; i < count; ++i) {
     if (list[i] != nullptr) release(list[i]->aio_fildes, kAsynchronous);
   }
+}
+
+void release_sent(const msghdr& message) {
+  if (buffers::any() && message.msg_controllen > 0) buffers::release_all("descriptors are sent");
 }
 
 }  // namespace
@@ -251,12 +255,47 @@ int __dprintf_chk(int descriptor, int flag, const char* format, ...) {
   return written;
 }
 
-/// It may send descriptors.
+/// Who gets a descriptor has its position, too.
 ssize_t sendmsg(int socket, const msghdr* message, int flags) {
-  if (buffers::any() && message != nullptr && message->msg_controllen > 0) {
-    buffers::release_all("descriptors are sent");
-  }
+  if (message != nullptr) release_sent(*message);
   return real.sendmsg(socket, message, flags);
+}
+
+int sendmmsg(int socket, mmsghdr* messages, unsigned count, int flags) {
+  for (unsigned i = 0; messages != nullptr && i < count; ++i) release_sent(messages[i].msg_hdr);
+  return real.sendmmsg(socket, messages, count, flags);
+}
+
+// These ask for each file inside the C library.
+
+int ftw(const char* path, __ftw_func_t function, int descriptors) {
+  buffers::settle_all();
+  return real.ftw(path, function, descriptors);
+}
+
+int ftw64(const char* path, __ftw64_func_t function, int descriptors) {
+  buffers::settle_all();
+  return real.ftw64(path, function, descriptors);
+}
+
+int nftw(const char* path, __nftw_func_t function, int descriptors, int flags) {
+  buffers::settle_all();
+  return real.nftw(path, function, descriptors, flags);
+}
+
+int nftw64(const char* path, __nftw64_func_t function, int descriptors, int flags) {
+  buffers::settle_all();
+  return real.nftw64(path, function, descriptors, flags);
+}
+
+FTSENT* fts_read(FTS* tree) {
+  buffers::settle_all();
+  return real.fts_read(tree);
+}
+
+FTSENT64* fts64_read(FTS64* tree) {
+  buffers::settle_all();
+  return real.fts64_read(tree);
 }
 
 }  // namespace headrace::posix::counted

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "posix/descriptors.h"
-#include "posix/functions.h"
+#include "posix/stand_ins.h"
 #include "record/clock.h"
 #include "record/recorder.h"
 

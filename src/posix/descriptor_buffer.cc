@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "base/no_cancellation.h"
-#include "posix/functions.h"
+#include "posix/stand_ins.h"
 
 namespace headrace::posix {
 namespace {
@@ -21,9 +21,12 @@ std::int64_t outcome(ssize_t done) {
   return done >= 0 ? done : -static_cast<std::int64_t>(errno);
 }
 
-std::size_t bytes_of(std::span<const iovec> parts) {
-  std::size_t bytes = 0;
-  for (const iovec& one : parts) bytes += one.iov_len;
+/// -1: more than a call may move.
+std::int64_t bytes_of(std::span<const iovec> parts) {
+  std::int64_t bytes = 0;
+  for (const iovec& one : parts) {
+    if (__builtin_add_overflow(bytes, one.iov_len, &bytes)) return -1;
+  }
   return bytes;
 }
 
@@ -95,7 +98,9 @@ std::int64_t DescriptorBuffer::write_through(const off64_t* offset, std::span<co
   const NoCancellation uncancelled;
   held_.writes += 1;
   const std::int64_t done =
-      outcome(real.pwritev64(descriptor(), parts.data(), static_cast<int>(parts.size()), at));
+      held_.is_closed()
+          ? -EBADF
+          : outcome(real.pwritev64(descriptor(), parts.data(), static_cast<int>(parts.size()), at));
   if (offset == nullptr) position_ -= static_cast<off64_t>(bytes) - std::max<off64_t>(done, 0);
   return done;
 }
@@ -103,13 +108,14 @@ std::int64_t DescriptorBuffer::write_through(const off64_t* offset, std::span<co
 std::int64_t DescriptorBuffer::write(const off64_t* offset, std::span<const iovec> parts) noexcept {
   if (!may_write_) return -EBADF;
   calls[1] += 1;
-  const std::size_t bytes = bytes_of(parts);
+  const std::int64_t bytes = bytes_of(parts);
+  if (bytes < 0) return -EINVAL;
   const off64_t at = offset != nullptr ? *offset : position_.load();
   drop();
-  if (bytes >= static_cast<std::size_t>(held_.size()) || at < 0 || at > kFarthest ||
-      held_.passes_next() || held_.idle_memory() == nullptr) {
+  if (bytes >= held_.size() || at < 0 || at > kFarthest || held_.passes_next() ||
+      held_.idle_memory() == nullptr) {
     if (const int error = flush(); error != 0) return -error;
-    return write_through(offset, parts, bytes);
+    return write_through(offset, parts, static_cast<std::size_t>(bytes));
   }
   off64_t next = at;
   std::int64_t done = 0;
@@ -200,7 +206,7 @@ std::int64_t DescriptorBuffer::seek(off64_t offset, int whence) noexcept {
   return move_by_kernel(offset, whence);
 }
 
-std::int64_t DescriptorBuffer::seek_past(off64_t offset, int whence) noexcept {
+std::int64_t DescriptorBuffer::seek_from_handler(off64_t offset, int whence) noexcept {
   write_held();
   if (whence == SEEK_CUR) {
     offset += position_.load();
@@ -227,18 +233,20 @@ void DescriptorBuffer::set_kernel_position() noexcept {
 }
 
 int DescriptorBuffer::write_held() noexcept {
-  return held_.write_past();
+  return held_.write_from_handler();
 }
 
-std::int64_t DescriptorBuffer::write_past(const off64_t* offset,
-                                          std::span<const iovec> parts) noexcept {
+std::int64_t DescriptorBuffer::write_from_handler(const off64_t* offset,
+                                                  std::span<const iovec> parts) noexcept {
   was_written_ = true;
+  const std::int64_t bytes = bytes_of(parts);
+  if (bytes < 0) return -EINVAL;
   if (const int error = write_held(); error != 0) return -error;
-  return write_through(offset, parts, bytes_of(parts));
+  return write_through(offset, parts, static_cast<std::size_t>(bytes));
 }
 
-std::int64_t DescriptorBuffer::read_past(const off64_t* offset, std::byte* into,
-                                         std::size_t bytes) noexcept {
+std::int64_t DescriptorBuffer::read_from_handler(const off64_t* offset, std::byte* into,
+                                                 std::size_t bytes) noexcept {
   if (const int error = write_held(); error != 0) return -error;
   const NoCancellation uncancelled;
   const off64_t at = take(offset, 0, bytes);

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "base/types.h"
-#include "posix/buffer_wish.h"
+#include "posix/buffer_request.h"
 #include "posix/handler_lock.h"
 #include "posix/held_blocks.h"
 
@@ -42,16 +42,17 @@ class DescriptorBuffer {
   /// cannot be written is lost; its errno is returned.
   int leave() noexcept;
 
-  std::int64_t write_past(const off64_t* offset, std::span<const iovec> parts) noexcept;
-  std::int64_t read_past(const off64_t* offset, std::byte* into, std::size_t bytes) noexcept;
-  std::int64_t seek_past(off64_t offset, int whence) noexcept;
+  std::int64_t write_from_handler(const off64_t* offset, std::span<const iovec> parts) noexcept;
+  std::int64_t read_from_handler(const off64_t* offset, std::byte* into,
+                                 std::size_t bytes) noexcept;
+  std::int64_t seek_from_handler(off64_t offset, int whence) noexcept;
   int write_held() noexcept;
   void set_kernel_position() noexcept;
 
+  HeldBlocks& held_blocks() noexcept { return held_; }
   /// Whether the descriptor still leads to its file. If not, flush() and leave() return EBADF.
   bool is_intact() const noexcept { return held_.is_intact(); }
   int descriptor() const { return held_.descriptor(); }
-  const FileIdentity& file() const { return held_.file(); }
   bool may_write() const { return may_write_; }
   off64_t position() const { return position_.load(); }
   std::int64_t held() const noexcept { return held_.held(); }

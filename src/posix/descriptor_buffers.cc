@@ -6,6 +6,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -18,29 +19,58 @@
 #include "posix/buffer_choice.h"
 #include "posix/buffer_decisions.h"
 #include "posix/buffer_use.h"
-#include "posix/file_name.h"
+#include "posix/counted_name.h"
+#include "posix/mapped_files.h"
+#include "posix/stand_ins.h"
 #include "record/clock.h"
 #include "storage/file_layout.h"
 
 namespace headrace::posix::buffers {
 namespace {
 
-/// One call. `direct` is for handlers that have interrupted another.
+/// A handler that has interrupted a call has closed its descriptor, maybe to open another file by
+/// its number. What the call has left in the buffer since goes where it would go without one.
+std::int64_t write_elsewhere(Use& use, bool is_at_offset, std::int64_t result) noexcept {
+  const int descriptor = use.buffer().descriptor();
+  const std::int64_t left = use.buffer().held();
+  int error = 0;
+  const auto write_it = [&](const std::byte* data, std::int64_t bytes, off64_t at) -> std::int64_t {
+    const NoCancellation uncancelled;
+    const off64_t* const offset = is_at_offset ? &at : nullptr;
+    const auto size = static_cast<std::size_t>(bytes);
+    const auto buffered = write(descriptor, data, size, offset);
+    const ssize_t done = buffered       ? *buffered
+                         : is_at_offset ? real.pwrite64(descriptor, data, size, at)
+                                        : real.write(descriptor, data, size);
+    if (done < 0) error = errno;
+    return std::max<std::int64_t>(done, 0);
+  };
+  const std::int64_t done = result - left + use.buffer().held_blocks().hand_over(write_it);
+  return done > 0 ? done : -error;
+}
+
+/// One call. `direct` is for handlers that have interrupted another. Nothing if there is no buffer,
+/// or none any more: then `was_lost` tells whether the number may have another by now.
 template <class Do, class Direct>
-std::optional<std::int64_t> call(int descriptor, bool tells, Do action, Direct direct) noexcept {
+std::optional<std::int64_t> call_once(int descriptor, bool is_at_offset, bool tells, Do action,
+                                      Direct direct, bool& was_lost) noexcept {
   const int kept = errno;
   Use use(descriptor);
   if (!use) return std::nullopt;
   std::int64_t result = 0;
   if (use.is_on()) {
     result = use.interrupts() ? direct(use.buffer()) : action(use.buffer());
+    if (tells && result > 0 && use.was_ended()) result = write_elsewhere(use, is_at_offset, result);
     if (tells && result > 0 && use.slot().notes_write.exchange(false)) {
+      const NoCancellation uncancelled;
       note_written(use.slot().name.text());
     }
     errno = kept;
-    if (result == -EBADF && use.is_lost()) return std::nullopt;
+    was_lost = result == -EBADF && use.is_lost();
+    if (was_lost) return std::nullopt;
   } else {
-    result = tells ? -use.take_untold() : 0;
+    was_lost = use.is_gone();
+    result = tells ? -use.take_unreported_error() : 0;
     if (result == 0) return std::nullopt;
   }
   if (result >= 0) return result;
@@ -48,16 +78,28 @@ std::optional<std::int64_t> call(int descriptor, bool tells, Do action, Direct d
   return -1;
 }
 
+/// A handler may have opened another file meanwhile, by the same number, that has a buffer.
+template <class Do, class Direct>
+std::optional<std::int64_t> call(int descriptor, bool is_at_offset, bool tells, Do action,
+                                 Direct direct) noexcept {
+  while (true) {
+    bool was_lost = false;
+    const auto result = call_once(descriptor, is_at_offset, tells, action, direct, was_lost);
+    if (result || !was_lost) return result;
+  }
+}
+
 /// Calls of other exit handlers, and of destructors, come later: they find no buffers.
 void release_at_end() noexcept {
   stop("the program ends");
   for_each_slot([](Use& use) {
-    if (!use.slot().is_on && use.slot().untold != 0) tell_failed(use.slot().untold);
+    if (!use.slot().is_on && use.slot().unreported_error != 0)
+      tell_failed(use.slot().unreported_error);
   });
 }
 
 OpenFacts facts_of(int descriptor, int flags, const struct stat& status, HeldDescriptor& claim) {
-  OpenFacts facts{flags, status.st_mode, 0, Others::none};
+  OpenFacts facts{flags, status.st_mode, 0, Sharing::none};
   struct statfs about{};
   if (S_ISREG(status.st_mode) && ::fstatfs(descriptor, &about) == 0) {
     facts.file_system = static_cast<long>(about.f_type);
@@ -65,31 +107,33 @@ OpenFacts facts_of(int descriptor, int flags, const struct stat& status, HeldDes
   if (obstacle_of(facts)) return facts;
   const FileIdentity file{status.st_dev, status.st_ino};
   const bool writes = (flags & O_ACCMODE) != O_RDONLY;
-  facts.others = find_in_process(descriptor, file, writes);
-  if (facts.others == Others::none) facts.others = find_in_node(file, writes ? &claim : nullptr);
+  facts.sharing = was_mapped(file) ? Sharing::mapped : find_in_process(descriptor, file, writes);
+  if (facts.sharing == Sharing::none) facts.sharing = find_in_node(file, writes ? &claim : nullptr);
   return facts;
 }
 
 /// False: the descriptor gets no buffer.
-bool fill_slot(BufferSlot& slot, int descriptor, int flags, const BufferWish& wish) noexcept {
+bool fill_slot(BufferSlot& slot, int descriptor, int flags, const BufferRequest& request) noexcept {
   struct stat status{};
   if (::fstat(descriptor, &status) != 0) return false;
   const OpenFacts facts = facts_of(descriptor, flags, status, slot.claim);
-  slot.is_verbose = wish.is_verbose;
+  slot.is_verbose = request.is_verbose;
   if (const Obstacle obstacle = obstacle_of(facts)) {
     note_obstacle(obstacle, slot.name.text(), slot.is_verbose);
     return false;
   }
-  slot.untold = 0;
+  slot.unreported_error = 0;
   slot.is_on = true;
   slot.checked = record::ticks();
   const bool may_write = (flags & O_ACCMODE) != O_RDONLY;
-  BufferShape shape = wish.shape;
+  BufferShape shape = request.shape;
   // Files there may be read past the page cache, and what the kernel reads ahead would be read
   // twice.
   if (facts.file_system == FUSE_SUPER_MAGIC) shape.prefetch = 0;
   slot.notes_write = storage::may_be_shared(facts.file_system, status.st_dev);
-  slot.buffer.start(descriptor, {status.st_dev, status.st_ino}, may_write, shape);
+  const FileIdentity file{status.st_dev, status.st_ino};
+  slot.buffer.start(descriptor, file, may_write, shape);
+  slot.set_file(file);
   note_start(shape, slot.name.text(), slot.is_verbose);
   return true;
 }
@@ -99,7 +143,7 @@ bool fill_slot(BufferSlot& slot, int descriptor, int flags, const BufferWish& wi
 std::atomic<std::uint8_t>* numbers = nullptr;
 std::atomic<int> count = 0;
 
-bool start(BufferWishes wishes) noexcept {
+bool start(FindBufferRequest find_request) noexcept {
   if (tables != nullptr) return true;
   if (!prepare_own_mark()) return false;
   static_cast<void>(storage::may_be_shared(0, 0));  // which must not read settings in a handler
@@ -107,7 +151,7 @@ bool start(BufferWishes wishes) noexcept {
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return false;
   tables = new (memory) Tables{};
-  tables->wishes = wishes;
+  tables->find_request = find_request;
   numbers = tables->numbers.data();
   ::pthread_atfork([] { release_all("the program forks"); }, nullptr, nullptr);
   std::atexit(&release_at_end);
@@ -115,13 +159,13 @@ bool start(BufferWishes wishes) noexcept {
   return true;
 }
 
-BufferWish wish_for(int directory, const char* name) noexcept {
+BufferRequest requested_buffer(int directory, const char* name) noexcept {
   if (!is_in_own_process() || name == nullptr || is_device_name(name)) return {};
-  const BufferWishes wishes = tables->wishes;
-  if (wishes == nullptr) return {};
+  const FindBufferRequest find_request = tables->find_request;
+  if (find_request == nullptr) return {};
   const KeptErrno kept;
   const FullName full(directory, name);
-  return wishes(name, full.text());
+  return find_request(name, full.text());
 }
 
 void offer(int descriptor, int directory, const char* name, int flags) noexcept {
@@ -130,19 +174,19 @@ void offer(int descriptor, int directory, const char* name, int flags) noexcept 
   const NoCancellation uncancelled;  // with a lock held, below
   // Closed unseen, and opened anew.
   if (has(descriptor)) static_cast<void>(end(descriptor));
-  const BufferWish wish = wish_for(directory, name);
-  if (wish.shape.size == 0) return;
+  const BufferRequest request = requested_buffer(directory, name);
+  if (request.shape.size == 0) return;
   // A handler that jumped out of this for good would leave the slot locked, and half filled.
   const BlockedSignals blocked;
   BufferSlot* const slot = take_slot();
   {
     const FullName full(directory, name);
     const std::string_view shown = full.text_or(name);
-    if (slot == nullptr) return note_obstacle(kNoSlot, shown, wish.is_verbose);
+    if (slot == nullptr) return note_obstacle(kNoSlot, shown, request.is_verbose);
     slot->name.set(shown);
   }
   count.fetch_add(1);
-  if (fill_slot(*slot, descriptor, flags, wish)) {
+  if (fill_slot(*slot, descriptor, flags, request)) {
     numbers[descriptor].store(static_cast<std::uint8_t>(slot - tables->slots.data() + 1));
   } else {
     slot->clear();
@@ -155,17 +199,18 @@ std::optional<ssize_t> read(int descriptor, void* into, size_t bytes,
                             const off64_t* offset) noexcept {
   auto* const place = static_cast<std::byte*>(into);
   return call(
-      descriptor, false,
+      descriptor, offset != nullptr, false,
       [=](DescriptorBuffer& buffer) { return buffer.read(offset, place, bytes); },
-      [=](DescriptorBuffer& buffer) { return buffer.read_past(offset, place, bytes); });
+      [=](DescriptorBuffer& buffer) { return buffer.read_from_handler(offset, place, bytes); });
 }
 
 std::optional<ssize_t> write(int descriptor, const iovec* parts, int parts_count,
                              const off64_t* offset) noexcept {
   const std::span<const iovec> all(parts, static_cast<std::size_t>(parts_count));
   return call(
-      descriptor, true, [=](DescriptorBuffer& buffer) { return buffer.write(offset, all); },
-      [=](DescriptorBuffer& buffer) { return buffer.write_past(offset, all); });
+      descriptor, offset != nullptr, true,
+      [=](DescriptorBuffer& buffer) { return buffer.write(offset, all); },
+      [=](DescriptorBuffer& buffer) { return buffer.write_from_handler(offset, all); });
 }
 
 std::optional<ssize_t> write(int descriptor, const void* from, size_t bytes,
@@ -176,15 +221,15 @@ std::optional<ssize_t> write(int descriptor, const void* from, size_t bytes,
 
 std::optional<off64_t> seek(int descriptor, off64_t offset, int whence) noexcept {
   const auto move = [=](DescriptorBuffer& buffer) { return buffer.seek(offset, whence); };
-  return call(descriptor, false, move,
-              [=](DescriptorBuffer& buffer) { return buffer.seek_past(offset, whence); });
+  return call(descriptor, false, false, move,
+              [=](DescriptorBuffer& buffer) { return buffer.seek_from_handler(offset, whence); });
 }
 
 int flush(int descriptor) noexcept {
   const KeptErrno kept;
   Use use(descriptor);
   if (!use) return 0;
-  if (!use.is_on()) return use.take_untold();
+  if (!use.is_on()) return use.take_unreported_error();
   if (use.interrupts()) return use.buffer().write_held();
   use.buffer().drop();
   const int error = use.buffer().flush();
@@ -218,16 +263,14 @@ void end_range(unsigned first, unsigned last) noexcept {
 
 void stop(const char* why) noexcept {
   if (!is_in_own_process()) return;
-  tables->wishes = nullptr;
+  tables->find_request = nullptr;
   release_all(why);
 }
 
-void leave_frames_for(std::uintptr_t target) noexcept {
-  if (!any() || !is_in_own_memory()) return;
+void unwind_locks_to(std::uintptr_t target) noexcept {
+  if (!is_in_own_memory()) return;
   const KeptErrno kept;
-  for (BufferSlot& slot : tables->slots) {
-    if (slot.is_taken) slot.buffer.lock.leave_for(target);
-  }
+  for (BufferSlot& slot : tables->slots) slot.buffer.lock.leave_for(target);
 }
 
 void settle_all() noexcept {
@@ -238,8 +281,10 @@ void release_all(const char* why) noexcept {
   for_each_slot([=](Use& use) { use.release(why); });
 }
 
-void settle_for_child() noexcept {
-  for_each_slot([](Use& use) {
+void settle_for_child(bool gets_descriptors) noexcept {
+  for_each_slot([=](Use& use) {
+    // Of those that the child is given, the numbers are not known.
+    if (gets_descriptors) return use.release("another program is given descriptors");
     const int marks = ::fcntl(use.buffer().descriptor(), F_GETFD);
     if (marks >= 0 && (marks & FD_CLOEXEC) != 0) return use.settle();
     use.release("another program may inherit it");
@@ -248,11 +293,12 @@ void settle_for_child() noexcept {
 
 bool settle_same(std::uint64_t device, std::uint64_t inode) noexcept {
   bool found = false;
-  for_each_slot([&](Use& use) {
-    if (use.buffer().file() != FileIdentity{device, inode}) return;
-    use.settle();
-    found = true;
-  });
+  const FileIdentity file{device, inode};
+  for_each_slot([&](const BufferSlot& slot) { return slot.is_of(file); },
+                [&](Use& use) {
+                  use.settle();
+                  found = true;
+                });
   return found;
 }
 
@@ -269,10 +315,12 @@ void release_named(int directory, const char* name, int flags) noexcept {
   struct stat status{};
   if (::fstatat(directory, name, &status, 0) != 0) return;
   const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
-  for_each_slot([&](Use& use) {
-    if (use.buffer().file() != FileIdentity{status.st_dev, status.st_ino}) return;
-    if (writes || use.buffer().may_write()) use.release("the program opens it once more");
-  });
+  const FileIdentity file{status.st_dev, status.st_ino};
+  for_each_slot([&](const BufferSlot& slot) { return slot.is_of(file); },
+                [&](Use& use) {
+                  if (!writes && !use.buffer().may_write()) return;
+                  use.release("the program opens it once more");
+                });
 }
 
 off64_t position_of(int descriptor) noexcept {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "posix/buffer_wish.h"
+#include "posix/buffer_request.h"
 
 /// Buffers for calls of the program on descriptors of files that the user named (HEADRACE_IOBUF).
 /// Stand-ins ask here first. Nothing takes memory of the heap, and all may be called by any thread
@@ -25,7 +25,7 @@ extern std::atomic<int> count;
 inline constexpr unsigned kDescriptors = 1 << 16;
 
 /// From now on, files that are opened get what is wanted for them. False without memory.
-bool start(BufferWishes wishes) noexcept;
+bool start(FindBufferRequest find_request) noexcept;
 
 /// Whether files may get any: stand-ins must look.
 inline bool are_wanted() noexcept {
@@ -43,7 +43,7 @@ inline bool any() noexcept {
 }
 
 /// What the user wants for a file; none where it is not asked.
-BufferWish wish_for(int directory, const char* name) noexcept;
+BufferRequest requested_buffer(int directory, const char* name) noexcept;
 
 /// The program has opened a file: it gets a buffer if one is wanted and nothing is against it.
 void offer(int descriptor, int directory, const char* name, int flags) noexcept;
@@ -74,10 +74,11 @@ void settle_all() noexcept;
 
 /// The program jumps (longjmp) to where the stack ends at `target`, maybe out of a handler that has
 /// interrupted one of these functions: other threads may use the buffer that it was at.
-void leave_frames_for(std::uintptr_t target) noexcept;
+void unwind_locks_to(std::uintptr_t target) noexcept;
 void release_all(const char* why) noexcept;
-/// Before another program runs beside this one: settles all, and releases what it may inherit.
-void settle_for_child() noexcept;
+/// Before another program runs beside this one: settles all, and releases what it may inherit, all
+/// if it is given descriptors by number.
+void settle_for_child(bool gets_descriptors) noexcept;
 
 /// Before a call that names a file, which may have a buffer.
 void settle_named(int directory, const char* name, int flags = 0) noexcept;

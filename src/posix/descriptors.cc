@@ -9,7 +9,7 @@
 #include <new>
 
 #include "base/kept_errno.h"
-#include "posix/file_name.h"
+#include "posix/counted_name.h"
 #include "record/clock.h"
 #include "record/heat_map.h"
 #include "record/recorder.h"

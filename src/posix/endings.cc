@@ -9,7 +9,7 @@
 
 #include "posix/descriptor_buffers.h"
 #include "posix/descriptors.h"
-#include "posix/functions.h"
+#include "posix/stand_ins.h"
 #include "posix/stream_buffers.h"
 
 namespace headrace::posix::counted {
@@ -189,23 +189,23 @@ HEADRACE_CLONE(__clone)
 
 int posix_spawn(pid_t* process, const char* path, const posix_spawn_file_actions_t* actions,
                 const posix_spawnattr_t* attributes, char* const* words, char* const* variables) {
-  buffers::settle_for_child();
+  buffers::settle_for_child(actions != nullptr);
   return real.posix_spawn(process, path, actions, attributes, words, variables);
 }
 
 int posix_spawnp(pid_t* process, const char* file, const posix_spawn_file_actions_t* actions,
                  const posix_spawnattr_t* attributes, char* const* words, char* const* variables) {
-  buffers::settle_for_child();
+  buffers::settle_for_child(actions != nullptr);
   return real.posix_spawnp(process, file, actions, attributes, words, variables);
 }
 
 int system(const char* line) {
-  buffers::settle_for_child();
+  buffers::settle_for_child(false);
   return real.system(line);
 }
 
 FILE* popen(const char* line, const char* mode) {
-  buffers::settle_for_child();
+  buffers::settle_for_child(false);
   return real.popen(line, mode);
 }
 

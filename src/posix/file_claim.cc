@@ -59,25 +59,25 @@ socklen_t set_name(const FileIdentity& file, sockaddr_un& address) {
 
 }  // namespace
 
-Others find_in_process(int descriptor, const FileIdentity& file, bool writes) noexcept {
+Sharing find_in_process(int descriptor, const FileIdentity& file, bool writes) noexcept {
   const KeptErrno kept;
   const int list = ::open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (list < 0) return Others::unknown;
-  Others found = Others::none;
+  if (list < 0) return Sharing::unknown;
+  Sharing found = Sharing::none;
   alignas(std::uint64_t) std::array<char, 2048> room{};
   int seen = 0;
   long bytes = 0;
-  while (found == Others::none &&
+  while (found == Sharing::none &&
          (bytes = ::syscall(SYS_getdents64, list, room.data(), room.size())) > 0) {
-    for (long at = 0; at < bytes && found == Others::none;) {
+    for (long at = 0; at < bytes && found == Sharing::none;) {
       const auto* const entry = reinterpret_cast<const Entry*>(room.data() + at);
       at += entry->size;
       int other = -1;
       const char* const name = entry->name;
       if (std::from_chars(name, name + std::strlen(name), other).ec != std::errc()) continue;
-      if (++seen > kMostDescriptors) found = Others::unknown;
+      if (++seen > kMostDescriptors) found = Sharing::unknown;
       if (other != descriptor && other != list && conflicts(other, file, writes)) {
-        found = Others::in_process;
+        found = Sharing::in_process;
       }
     }
   }
@@ -85,14 +85,14 @@ Others find_in_process(int descriptor, const FileIdentity& file, bool writes) no
   return found;
 }
 
-Others find_in_node(const FileIdentity& file, HeldDescriptor* claim) noexcept {
+Sharing find_in_node(const FileIdentity& file, HeldDescriptor* claim) noexcept {
   const KeptErrno kept;
   const int made = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (made < 0) return Others::none;
+  if (made < 0) return Sharing::none;
   sockaddr_un address{};
   const socklen_t size = set_name(file, address);
   const bool is_free = ::bind(made, reinterpret_cast<sockaddr*>(&address), size) == 0;
-  const Others found = !is_free && errno == EADDRINUSE ? Others::in_node : Others::none;
+  const Sharing found = !is_free && errno == EADDRINUSE ? Sharing::in_node : Sharing::none;
   if (is_free && claim != nullptr) {
     *claim = HeldDescriptor(made);
   } else {

@@ -8,18 +8,19 @@
 /// memory, keep errno, and take little stack.
 namespace headrace::posix {
 
-enum class Others {
+enum class Sharing {
   none,
   in_process,  ///< another descriptor of this process leads to it, and one of both may write
+  mapped,      ///< the program has mapped it, maybe for longer than any descriptor is open
   in_node,     ///< another process of this node writes it through buffers
   unknown,
 };
 
 /// Looks at all descriptors of this process.
-Others find_in_process(int descriptor, const FileIdentity& file, bool may_write) noexcept;
+Sharing find_in_process(int descriptor, const FileIdentity& file, bool may_write) noexcept;
 
 /// Claims the file for writing, among the processes of this node that ask for it, as long as
 /// `claim` lives; without it, only looks whether another has it.
-Others find_in_node(const FileIdentity& file, HeldDescriptor* claim) noexcept;
+Sharing find_in_node(const FileIdentity& file, HeldDescriptor* claim) noexcept;
 
 }  // namespace headrace::posix

@@ -2,11 +2,14 @@
 
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <bit>
 #include <csignal>
 #include <cstdint>
+#include <ctime>
 
 namespace headrace::posix {
 
@@ -14,17 +17,34 @@ namespace headrace::posix {
 /// and does not wait for it. Takes no memory.
 class HandlerLock {
  public:
+  enum class Taken {
+    yes,
+    interrupting,  ///< this thread has it already, and a handler runs now
+    no             ///< another thread did not give it back in time
+  };
+
   /// True if it is taken. False: this thread has it already, and a handler runs now.
-  bool take() noexcept {
+  bool take() noexcept { return take(nullptr) == Taken::yes; }
+
+  /// Waits for other threads as often as `naps` says, about 0.1 ms each, and counts it down. Null:
+  /// for as long as it takes.
+  Taken take(unsigned* naps) noexcept {
     const Holder self{static_cast<std::uintptr_t>(::pthread_self()),
                       reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0))};
     for (unsigned i = 0;; ++i) {
       const Holder now{thread_.load(), frame_.load(std::memory_order_relaxed)};
-      if (now.thread == self.thread && !was_left(now.frame, self.frame)) return false;
+      if (now.thread == self.thread && !was_left(now.frame, self.frame)) return Taken::interrupting;
       if (now.thread == 0 || now.thread == self.thread) {
-        if (replace(now, self)) return true;
+        if (replace(now, self)) return Taken::yes;
       } else if (i > kSpins) {
-        ::sched_yield();
+        if (naps == nullptr) {
+          ::sched_yield();
+        } else if (*naps == 0) {
+          return Taken::no;
+        } else {
+          *naps -= 1;
+          nap();
+        }
       }
     }
   }
@@ -50,12 +70,26 @@ class HandlerLock {
 
   static constexpr unsigned kSpins = 200;
 
-  /// Whether a handler has left the holder's frame for good (siglongjmp). A handler's frames lie
-  /// deeper, but for those on a stack of their own, which are taken for one that interrupts.
+  /// Whether a handler has left the holder's frame for good (siglongjmp), where leave_for() is not
+  /// told so. A handler's frames lie deeper, but for those on a stack of their own, which are taken
+  /// for one that interrupts. Not all such stacks can be known (SS_AUTODISARM), so where jumps are
+  /// seen, nothing is concluded from frames.
   static bool was_left(std::uintptr_t held, std::uintptr_t frame) noexcept {
+#if defined(__x86_64__)
+    static_cast<void>(held);
+    static_cast<void>(frame);
+    return false;
+#else
     if (frame < held) return false;
     stack_t stack{};
     return ::sigaltstack(nullptr, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) == 0;
+#endif
+  }
+
+  /// By the kernel itself: nanosleep() may be cancelled.
+  static void nap() noexcept {
+    const timespec time{0, 100'000};
+    ::syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &time, nullptr);
   }
 
   /// In one instruction: a handler that comes at any moment, and jumps, finds the holder's frame.

@@ -5,10 +5,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/kept_errno.h"
 #include "base/no_cancellation.h"
-#include "posix/functions.h"
+#include "posix/stand_ins.h"
 
 namespace headrace::posix {
 namespace {
@@ -75,6 +76,7 @@ void give_buffer_memory(std::byte* memory, std::int64_t bytes) noexcept {
 void HeldBlocks::start(int descriptor, const FileIdentity& file, ByteCount size,
                        int count) noexcept {
   descriptor_ = descriptor;
+  is_closed_ = false;
   file_ = file;
   size_ = size;
   count_ = std::clamp(count, 1, kMost);
@@ -94,14 +96,13 @@ void HeldBlocks::end() noexcept {
   file_ = {};
   for (HeldBlock& block : blocks_) {
     block.clear();
-    give_buffer_memory(block.memory, size_);
-    block.memory = nullptr;
+    give_buffer_memory(std::exchange(block.memory, nullptr), size_);
   }
 }
 
 bool HeldBlocks::is_intact() const noexcept {
   FileIdentity now;
-  return find_identity(descriptor_, now) && now == file_;
+  return !is_closed_ && find_identity(descriptor_, now) && now == file_;
 }
 
 std::int64_t HeldBlocks::held() const noexcept {
@@ -216,7 +217,7 @@ HeldBlock* HeldBlocks::room_at(off64_t at, int& error) noexcept {
   return last_;
 }
 
-int HeldBlocks::write_past() const noexcept {
+int HeldBlocks::write_from_handler() const noexcept {
   int failed = 0;
   bool is_looked_at = false;
   for (const HeldBlock& block : in_use()) {

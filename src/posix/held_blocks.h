@@ -54,8 +54,8 @@ struct HeldBlock {
 };
 
 /// What a descriptor's buffer holds back: blocks that never overlap. A handler may interrupt any of
-/// these functions and call write_past(): what is held back lies between `written` and `end` of
-/// each block at any moment.
+/// these functions and call write_from_handler(): what is held back lies between `written` and
+/// `end` of each block at any moment.
 class HeldBlocks {
  public:
   static constexpr int kMost = 16;
@@ -73,10 +73,32 @@ class HeldBlocks {
   /// Writes all. An errno, or 0; then what could not be written is still held back.
   int flush() noexcept;
   /// Writes all, now or once more. An errno, or 0.
-  int write_past() const noexcept;
+  int write_from_handler() const noexcept;
 
   /// Memory of a block, while nothing is held back; null if there is none.
   std::byte* idle_memory() noexcept { return has_memory(blocks_[0]) ? blocks_[0].memory : nullptr; }
+
+  /// A handler is about to close the descriptor: what comes now must not go to its number.
+  void close() noexcept { is_closed_ = true; }
+  bool is_closed() const noexcept { return is_closed_; }
+  /// Calls write(data, bytes, offset), which returns how many bytes it has written, for what is
+  /// held back, until one is short. Nothing is held back then. Returns the sum.
+  template <class Write>
+  std::int64_t hand_over(Write write) noexcept {
+    std::int64_t sum = 0;
+    bool is_short = false;
+    for (HeldBlock& block : in_use()) {
+      const std::int64_t from = block.written;
+      const std::int64_t bytes = block.held();
+      if (bytes > 0 && !is_short) {
+        const std::int64_t done = write(block.memory + from, bytes, block.begin + from);
+        sum += done;
+        is_short = done < bytes;
+      }
+      block.clear();
+    }
+    return sum;
+  }
 
   /// Whether the descriptor still leads to its file. If not, flush() returns EBADF.
   bool is_intact() const noexcept;
@@ -101,6 +123,7 @@ class HeldBlocks {
   HeldBlock* choose(off64_t at, int& error) noexcept;
 
   int descriptor_ = -1;
+  std::atomic<bool> is_closed_ = false;
   FileIdentity file_;
   std::int64_t size_ = 0;
   int count_ = 1;

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "posix/descriptor_buffers.h"
-#include "posix/functions.h"
+#include "posix/stand_ins.h"
 
 namespace headrace::posix::counted {
 namespace {
@@ -28,11 +28,11 @@ std::uintptr_t stack_at(const __jmp_buf_tag* target) noexcept {
 
 }  // namespace
 
-#define HEADRACE_JUMP(name)                                          \
-  void name(__jmp_buf_tag* target, int value) noexcept {             \
-    if (buffers::any()) buffers::leave_frames_for(stack_at(target)); \
-    real.name(target, value);                                        \
-    __builtin_unreachable();                                         \
+#define HEADRACE_JUMP(name)                                                \
+  void name(__jmp_buf_tag* target, int value) noexcept {                   \
+    if (buffers::are_wanted()) buffers::unwind_locks_to(stack_at(target)); \
+    real.name(target, value);                                              \
+    __builtin_unreachable();                                               \
   }
 
 HEADRACE_JUMP(longjmp)

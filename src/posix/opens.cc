@@ -2,6 +2,7 @@
 #include "base/kept_errno.h"
 #include "posix/counting.h"
 #include "posix/descriptor_buffers.h"
+#include "posix/mapped_files.h"
 
 namespace headrace::posix::counted {
 namespace {
@@ -121,6 +122,8 @@ template <class Next>
 void* map(int descriptor, int flags, size_t bytes, off64_t offset, Next next) {
   if ((flags & MAP_ANONYMOUS) != 0 || descriptor < 0) return next();
   if (buffers::has(descriptor)) buffers::release(descriptor, "it is mapped");
+  // MAP_SHARED_VALIDATE has this bit, too.
+  if (buffers::are_wanted() && (flags & MAP_SHARED) != 0) note_shared_mapping(descriptor);
   const Call call;
   void* const memory = next();
   if (!call.is_counted() || memory == MAP_FAILED) return memory;

@@ -13,12 +13,13 @@
 #include "base/no_cancellation.h"
 #include "posix/buffer_decisions.h"
 #include "posix/buffer_slot.h"
+#include "posix/buffer_use.h"
+#include "posix/counted_name.h"
 #include "posix/descriptor_buffer.h"
 #include "posix/descriptor_buffers.h"
 #include "posix/descriptors.h"
-#include "posix/file_name.h"
-#include "posix/functions.h"
 #include "posix/name_end.h"
+#include "posix/stand_ins.h"
 #include "storage/file_layout.h"
 
 namespace headrace::posix::streams {
@@ -30,6 +31,14 @@ struct Entry {
   NameEnd name;                           ///< of its file
   std::atomic<bool> notes_write = false;  ///< the first one, since other nodes may reach the file
   std::atomic<bool> is_ready = false;     ///< these are its
+  bool is_place_ours = false;             ///< the stream has its place from here
+
+  /// Whether a stream still has this buffer: it may have been closed past the stand-ins, and be no
+  /// stream any more.
+  bool is_of(const std::FILE* one) const noexcept {
+    return is_ready && __atomic_load_n(&one->_IO_buf_base, __ATOMIC_RELAXED) ==
+                           reinterpret_cast<const char*>(memory.begin);
+  }
 };
 
 /// As many as descriptors with buffers.
@@ -45,11 +54,11 @@ StreamFacts facts_of(int descriptor) {
   struct stat status{};
   struct statfs about{};
   if (::fstat(descriptor, &status) != 0 || ::fstatfs(descriptor, &about) != 0) {
-    return {{"it is no file", "", true}};
+    return {{"it is not a regular file", "", true}};
   }
   const int flags = ::fcntl(descriptor, F_GETFL);
   const auto magic = static_cast<long>(about.f_type);
-  return {obstacle_of({flags & ~(O_SYNC | O_DIRECT), status.st_mode, magic, Others::none}),
+  return {obstacle_of({flags & ~(O_SYNC | O_DIRECT), status.st_mode, magic, Sharing::none}),
           storage::may_be_shared(magic, status.st_dev)};
 }
 
@@ -69,6 +78,7 @@ Obstacle give_buffer(std::FILE* stream, ByteCount size, std::string_view name, b
   entry->memory = {take_buffer_memory(size), size};
   entry->name.set(name);
   entry->notes_write = notes_write;
+  entry->is_place_ours = false;
   entry->is_ready = true;
   if (entry->memory.begin != nullptr &&
       std::setvbuf(stream, reinterpret_cast<char*>(entry->memory.begin), _IOFBF,
@@ -87,6 +97,8 @@ void save(std::FILE* stream) {
   const std::ptrdiff_t bytes = stream->_IO_write_ptr - begin;
   const int descriptor = ::fileno_unlocked(stream);
   if (begin == nullptr || bytes <= 0 || descriptor < 0) return;
+  // There pwrite() appends, and the stream would do so once more.
+  if (const int flags = ::fcntl(descriptor, F_GETFL); flags < 0 || (flags & O_APPEND) != 0) return;
   const off64_t now = ::lseek64(descriptor, 0, SEEK_CUR);
   if (now < 0 || now != stream->_offset) return;
   const off64_t back = stream->_IO_read_end == begin ? 0 : begin - stream->_IO_read_end;
@@ -99,22 +111,45 @@ void save(std::FILE* stream) {
   }
 }
 
+/// Tells a stream where the kernel is, if it does not know that. It then keeps that up to date by
+/// itself; other threads may be within its calls.
+void tell_place(Entry& entry, std::FILE* stream) {
+  const int flags = ::fcntl(::fileno_unlocked(stream), F_GETFL);
+  if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY || ::ftrylockfile(stream) != 0) return;
+  if (stream->_offset < 0) {
+    stream->_offset = ::lseek64(::fileno_unlocked(stream), 0, SEEK_CUR);
+    entry.is_place_ours = true;
+  }
+  ::funlockfile(stream);
+}
+
+/// Calls action(entry, stream) for the entry of `stream`, or all (null).
+template <class Do>
+void for_entries_of(std::FILE* stream, Do action) {
+  const KeptErrno kept;
+  for (Entry& one : entries) {
+    std::FILE* const there = one.stream.load(std::memory_order_relaxed);
+    if (there == nullptr || (stream != nullptr && there != stream)) continue;
+    if (one.is_of(there)) action(one, there);
+  }
+}
+
 }  // namespace
 
 void offer(std::FILE* stream, const char* name) noexcept {
   if (stream == nullptr || name == nullptr) return;
   if (stream == stdin || stream == stdout || stream == stderr) return;
   const KeptErrno kept;
-  const BufferWish wish = buffers::wish_for(AT_FDCWD, name);
-  if (wish.shape.size == 0) return;
+  const BufferRequest request = buffers::requested_buffer(AT_FDCWD, name);
+  if (request.shape.size == 0) return;
   const FullName full(AT_FDCWD, name);
   const std::string_view shown = full.text_or(name);
   const StreamFacts facts = facts_of(::fileno_unlocked(stream));
   Obstacle obstacle = facts.obstacle;
-  if (!obstacle) obstacle = give_buffer(stream, wish.shape.size, shown, facts.may_be_shared);
-  if (obstacle) return buffers::note_obstacle(obstacle, shown, wish.is_verbose);
+  if (!obstacle) obstacle = give_buffer(stream, request.shape.size, shown, facts.may_be_shared);
+  if (obstacle) return buffers::note_obstacle(obstacle, shown, request.is_verbose);
   remember_place(stream);
-  buffers::note_start({wish.shape.size}, shown, wish.is_verbose);
+  buffers::note_start({request.shape.size}, shown, request.is_verbose);
 }
 
 void offer_again(std::FILE* stream) noexcept {
@@ -126,14 +161,11 @@ void offer_again(std::FILE* stream) noexcept {
 
 void note_written(std::FILE* stream) noexcept {
   constexpr int kWrites = 0x800;  // _IO_CURRENTLY_PUTTING of glibc: since it was last positioned
-  const KeptErrno kept;
-  for (Entry& one : entries) {
-    const std::FILE* const there = one.stream.load(std::memory_order_relaxed);
-    if (there == nullptr || (stream != nullptr && there != stream) || !one.is_ready) continue;
+  for_entries_of(stream, [](Entry& one, const std::FILE* there) {
     const int flags = __atomic_load_n(&there->_flags, __ATOMIC_RELAXED);
-    if ((flags & kWrites) == 0 || one.stream.load() != there) continue;
+    if ((flags & kWrites) == 0 || one.stream.load() != there) return;
     if (one.notes_write.exchange(false)) buffers::note_written(one.name.text());
-  }
+  });
 }
 
 Memory forget(std::FILE* stream) noexcept {
@@ -154,26 +186,28 @@ void give_back(const Memory& memory) noexcept {
 }
 
 void remember_place(std::FILE* stream) noexcept {
-  note_written(stream);
-  const KeptErrno kept;
-  for (const Entry& one : entries) {
-    if (one.stream.load(std::memory_order_relaxed) != stream || !one.is_ready) continue;
-    const int flags = ::fcntl(::fileno_unlocked(stream), F_GETFL);
-    if (stream->_offset >= 0 || (flags & O_ACCMODE) == O_RDONLY) return;
-    static_cast<void>(real.fseeko64(stream, 0, SEEK_CUR));
-    return;
-  }
+  for_entries_of(stream, [](Entry& one, std::FILE* there) { tell_place(one, there); });
+}
+
+void forget_place(std::FILE* stream) noexcept {
+  for_entries_of(stream, [](Entry& one, std::FILE* there) {
+    if (!one.is_place_ours) return;
+    ::flockfile(there);
+    one.is_place_ours = false;
+    there->_offset = -1;
+    ::funlockfile(there);
+  });
 }
 
 void save_all() noexcept {
   constexpr int kTries = 1000;
-  // A forked child has a copy of what its parent will write.
-  if (!buffers::are_wanted() || !may_be_own_process()) return;
+  // A child has a copy of what its parent will write, or its parent's, with other descriptors.
+  if (!buffers::are_wanted() || !buffers::is_in_own_process()) return;
   const KeptErrno kept;
   const NoCancellation uncancelled;
   for (Entry& one : entries) {
     std::FILE* const stream = one.stream.load();
-    if (stream == nullptr || !one.is_ready) continue;
+    if (stream == nullptr || !one.is_of(stream)) continue;
     // Another thread may be within a call; it may also wait for this one.
     for (int i = 0; i < kTries; ++i) {
       if (::ftrylockfile(stream) != 0) {

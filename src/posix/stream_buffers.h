@@ -27,8 +27,11 @@ void give_back(const Memory& memory) noexcept;
 /// file that it has written to is written down, if other nodes may reach it.
 void note_written(std::FILE* stream) noexcept;
 
-/// After a flush, which lets the C library forget where the stream is: save_all() needs that.
+/// After a flush (null: of each stream), which lets the C library forget where the stream is:
+/// save_all() needs that.
 void remember_place(std::FILE* stream) noexcept;
+/// Before the C library asks where the stream is: the program may have moved its descriptor.
+void forget_place(std::FILE* stream) noexcept;
 
 /// Writes what streams with such buffers hold back, and changes nothing in them: they may write it
 /// once more, to the same place. For what ends the process, or replaces its program.

@@ -100,7 +100,10 @@ FILE* open_again(const char* name, const char* mode, FILE* stream, Next next) {
 
 template <class Next>
 int seek_stream(FILE* stream, Next next) {
-  if (buffers::are_wanted() && stream != nullptr) streams::note_written(stream);
+  if (buffers::are_wanted() && stream != nullptr) {
+    streams::note_written(stream);
+    streams::forget_place(stream);
+  }
   const Call call;
   if (call.is_counted()) settle_stream(stream);
   const int result = next();
@@ -111,6 +114,15 @@ int seek_stream(FILE* stream, Next next) {
   if (descriptor >= 0) {
     note_other(call, counts_of(descriptor, AccessLayer::stdio), kSeek);
   }
+  return result;
+}
+
+/// Of functions that tell where a stream is.
+template <class Next>
+auto ask_place(FILE* stream, Next next) {
+  streams::forget_place(stream);
+  const auto result = next();
+  streams::remember_place(stream);
   return result;
 }
 
@@ -218,7 +230,10 @@ int fclose(FILE* stream) {
 int fflush(FILE* stream) {
   const Call call;
   const int result = real.fflush(stream);
-  if (buffers::are_wanted() && result == 0) streams::remember_place(stream);
+  if (buffers::are_wanted() && result == 0) {
+    streams::note_written(stream);
+    streams::remember_place(stream);
+  }
   if (!call.is_counted() || stream == nullptr || result != 0) return result;
   const KeptErrno kept;
   const int descriptor = ::fileno_unlocked(stream);
@@ -226,6 +241,26 @@ int fflush(FILE* stream) {
     note_other(call, counts_of(descriptor, AccessLayer::stdio), kSync);
   }
   return result;
+}
+
+long ftell(FILE* stream) {
+  return ask_place(stream, [=] { return real.ftell(stream); });
+}
+
+off_t ftello(FILE* stream) {
+  return ask_place(stream, [=] { return real.ftello(stream); });
+}
+
+off64_t ftello64(FILE* stream) {
+  return ask_place(stream, [=] { return real.ftello64(stream); });
+}
+
+int fgetpos(FILE* stream, fpos_t* place) {
+  return ask_place(stream, [=] { return real.fgetpos(stream, place); });
+}
+
+int fgetpos64(FILE* stream, fpos64_t* place) {
+  return ask_place(stream, [=] { return real.fgetpos64(stream, place); });
 }
 
 int fseek(FILE* stream, long offset, int whence) {

@@ -1,4 +1,6 @@
 // Stand-ins for functions that read and write.
+#include <pthread.h>
+
 #include <climits>
 
 #include "posix/counting.h"
@@ -15,11 +17,13 @@ ssize_t transfer(int descriptor, Direction direction, std::int64_t offset, Next 
   return done;
 }
 
-// With the file's buffer, if it has one; `next` without.
+// With the file's buffer, if it has one; `next` without. Each is a point of cancellation, as the
+// kernel's calls are.
 
 template <class Next>
 ssize_t read_at(int descriptor, void* into, size_t bytes, const off64_t* offset, Next next) {
   if (!buffers::has(descriptor) || bytes == 0) return next();
+  ::pthread_testcancel();
   const auto done = buffers::read(descriptor, into, bytes, offset);
   return done ? *done : next();
 }
@@ -27,6 +31,7 @@ ssize_t read_at(int descriptor, void* into, size_t bytes, const off64_t* offset,
 template <class Next>
 ssize_t write_at(int descriptor, const void* from, size_t bytes, const off64_t* offset, Next next) {
   if (!buffers::has(descriptor) || bytes == 0) return next();
+  ::pthread_testcancel();
   const auto done = buffers::write(descriptor, from, bytes, offset);
   return done ? *done : next();
 }
@@ -36,6 +41,7 @@ ssize_t write_parts(int descriptor, const iovec* parts, int count, const off64_t
                     Next next) {
   if (!buffers::has(descriptor)) return next();
   if (count > 0 && count <= IOV_MAX) {
+    ::pthread_testcancel();
     const auto done = buffers::write(descriptor, parts, count, offset);
     if (done) return *done;
   }
@@ -45,7 +51,7 @@ ssize_t write_parts(int descriptor, const iovec* parts, int count, const off64_t
 /// Of calls that know nothing of buffers.
 template <class Next>
 ssize_t without_buffer(int descriptor, Next next) {
-  if (buffers::has(descriptor)) buffers::release(descriptor, "a call needs the file itself");
+  if (buffers::has(descriptor)) buffers::release(descriptor, "a call bypasses the buffer");
   return next();
 }
 

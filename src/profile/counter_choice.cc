@@ -98,7 +98,7 @@ std::string why_not_counted(int error, bool in_kernel, std::optional<int> parano
     case EOPNOTSUPP: return "this machine has no such counter, as most virtual machines have none";
     case EACCES:
     case EPERM: return no_permission(in_kernel, paranoid);
-    case ENODATA: return "no code is known for this processor";
+    case ENODATA: return "the event has no known code on this processor";
     case EMFILE:
     case ENFILE: return "too many open files (ulimit -n)";
     case ENOSYS: return "the kernel has no perf_event, or a filter forbids it";

@@ -34,9 +34,9 @@ constexpr std::int64_t kPause = 100'000'000;  // ns, between looks at the rings 
 constexpr time_t kPatience = 5;               // s, for the end
 
 /// A number on which one thread sleeps. wake() is async-signal-safe.
-class Bell {
+class WakeUp {
  public:
-  void ring() noexcept {
+  void wake() noexcept {
     rung_.fetch_add(1);
     ::syscall(SYS_futex, &rung_, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
   }
@@ -56,7 +56,7 @@ struct Sampler {
   SamplingPlan plan;
   std::int64_t pause = kPause;  ///< ns, between looks at samples
   record::ImageFile* image = nullptr;
-  Bell bell;
+  WakeUp wake_up;
   pthread_t helper{};
   std::atomic<bool> has_helper = false;
   int ranks_on_node = 1;
@@ -117,14 +117,14 @@ void note_thread(const record::ThreadRecord* own) {
       all.known.erase(id);
     }
     all.has_news = true;
-    all.bell.ring();
+    all.wake_up.wake();
   } catch (const std::bad_alloc&) {
     own_regions = nullptr;  // its samples have no region
   }
 }
 
-void ring_bell() {
-  sampler().bell.ring();
+void wake_sampler() {
+  sampler().wake_up.wake();
 }
 
 /// Looks for threads, if it is time, and takes in their samples. False: the signal is lost.
@@ -132,8 +132,8 @@ bool look(Sampler& own) {
   const std::lock_guard working(own.at_work);
   if (own.collector->has_lost_signal()) {
     print_message_once(
-        "no more samples are taken (the program has taken the signal that they need), set "
-        "HEADRACE_SAMPLING_SOURCE=perf if the kernel allows that");
+        "sampling has stopped (the program took over the signal that it needs), set "
+        "HEADRACE_SAMPLING_SOURCE=perf if the kernel allows perf_event");
     return false;
   }
   const std::int64_t now = record::read_clock().ns;
@@ -154,10 +154,10 @@ void collect_until_end(Sampler& own) {
   topo::use_spare_cores(own.ranks_on_node);
   {
     const std::lock_guard working(own.at_work);
-    own.collector = std::make_unique<SampleCollector>(*own.image, own.plan, &ring_bell);
+    own.collector = std::make_unique<SampleCollector>(*own.image, own.plan, &wake_sampler);
   }
   let_signals_sample(true);
-  while (!own.is_ending && look(own)) own.bell.wait(own.pause);
+  while (!own.is_ending && look(own)) own.wake_up.wait(own.pause);
   const std::lock_guard working(own.at_work);
   own.collector->stop();
 }
@@ -165,7 +165,7 @@ void collect_until_end(Sampler& own) {
 void give_up(Sampler& own) noexcept {
   try {
     if (own.collector != nullptr) own.collector->close();
-    print_message_once("no more samples are taken (no memory)");
+    print_message_once("sampling has stopped (no memory is left)");
   } catch (const std::bad_alloc&) {
     // Nor is there memory for the line.
   }
@@ -261,7 +261,7 @@ void stop_sampling() noexcept {
   record::set_listener(record::Listener::sampling, nullptr);
   record::region_listener = nullptr;
   own.is_ending = true;
-  own.bell.ring();
+  own.wake_up.wake();
   timespec until{};
   ::clock_gettime(CLOCK_REALTIME, &until);
   until.tv_sec += kPatience;

@@ -7,6 +7,7 @@
 #include "record/access_rows.h"
 #include "record/bounds.h"
 #include "record/call_rows.h"
+#include "record/file_rows.h"
 #include "record/heat_rows.h"
 #include "record/held_files.h"
 #include "record/last_calls.h"
@@ -219,23 +220,9 @@ void NodeTables::add_files(const Image& image, const RankTimes& times) {
     const FileCounts& file = item.counts;
     // It was looked for, but not opened.
     if (file.opens == 0 && file.reads == 0 && file.writes == 0 && file.ticks == 0) continue;
-    FilesRow row;
+    FilesRow row = files_row(file, times);
     row.rank = image.header().rank;
     row.file = texts_.place(image.field(NoteKind::file, item.name, 0));
-    row.opens = not_negative(file.opens);
-    row.read = not_negative(file.read);
-    row.written = not_negative(file.written);
-    row.store_read = std::max<std::int64_t>(file.store_read, -1);
-    row.store_written = std::max<std::int64_t>(file.store_written, -1);
-    row.reads = not_negative(file.reads);
-    row.writes = not_negative(file.writes);
-    row.collective_reads = not_negative(file.collective_reads);
-    row.collective_writes = not_negative(file.collective_writes);
-    row.time = times.ns(file.ticks);
-    row.exchange = times.ns(file.exchange);
-    row.wait = times.ns(file.wait);
-    row.copy = times.ns(file.copy);
-    row.store = times.ns(file.store);
     files_.push_back(row);
   }
 }

@@ -7,10 +7,9 @@
 #include <array>
 #include <string_view>
 
+#include "base/process_environment.h"
 #include "base/settings.h"
 #include "base/small_file.h"
-
-extern char** environ;
 
 namespace headrace::record {
 namespace {
@@ -125,7 +124,7 @@ Facts process_facts() {
 
 Facts allowed_variables() {
   Facts found;
-  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
+  for (const char* const* each = process_environment(); *each != nullptr; ++each) {
     const std::string_view entry = *each;
     const std::size_t equals = entry.find('=');
     if (equals == std::string_view::npos || !is_allowed(entry.substr(0, equals))) continue;

@@ -13,19 +13,19 @@ std::string because(UseSetting setting, const char* reason, const char* name) {
 std::string explain(const Choices& choices, UseSetting write_turns, UseSetting realign_reads) {
   std::string text;
   if (choices.waited_for_turns) {
-    text = "ranks of a node waited for turns to write" +
+    text = "ranks of a node took turns to write" +
            because(write_turns, "which takes less time than waiting for the kernel's lock",
                    "HEADRACE_WRITE_TURNS");
   }
   if (choices.read_by_other_ways) {
-    text +=
-        (text.empty() ? "" : "; ") + std::string("reads went by way of other memory") +
-        because(realign_reads, "since this processor is slow at copying to where they were to go",
-                "HEADRACE_REALIGN_READS");
+    text += (text.empty() ? "" : "; ") + std::string("reads used an aligned bounce buffer") +
+            because(realign_reads,
+                    "since copying to the destination's alignment is slow on this processor",
+                    "HEADRACE_REALIGN_READS");
   }
   if (choices.passed_cache) {
     text += (text.empty() ? "" : "; ") +
-            std::string("whole pages went past the page cache, as direct_io asks");
+            std::string("whole pages bypassed the page cache, as direct_io asks");
   }
   return text;
 }

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/functions.h"
+#include "trace/traced_functions.h"
 
 namespace headrace::trace {
 

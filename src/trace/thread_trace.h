@@ -15,7 +15,7 @@
 #include "record/thread_record.h"
 #include "trace/call_cost.h"
 #include "trace/frame.h"
-#include "trace/functions.h"
+#include "trace/traced_functions.h"
 
 namespace headrace::trace {
 

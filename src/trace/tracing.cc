@@ -242,10 +242,11 @@ void refuse_others(Tracing& own) {
   const std::lock_guard lock(own.mutex);
   for (const std::string& name : own.plan.imports) {
     if (own.led.contains(name)) continue;
-    refuse_function({name, {}, Way::slots},
-                    is_never_traced(name)
-                        ? "it looks at its caller's frame, or returns twice"
-                        : "no file calls it by a slot, or such a file uses its address, too");
+    refuse_function(
+        {name, {}, Way::slots},
+        is_never_traced(name)
+            ? "it looks at its caller's frame, or returns twice"
+            : "no object calls it through a GOT entry, or one that does takes its address, too");
   }
 }
 

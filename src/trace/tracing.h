@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "trace/functions.h"
+#include "trace/traced_functions.h"
 
 /// Calls of functions are counted and timed. The recorder must have started.
 namespace headrace::trace {

@@ -231,9 +231,9 @@ Verdict Run::run(const std::vector<Fault>& faults) {
 
 /// What the run has left behind. A thread that has ended may be listed for a moment.
 std::string left_over(const Holdings& before) {
-  constexpr int kLooks = 20'000;
+  constexpr int kPolls = 20'000;
   std::string left;
-  for (int look = 0; look < kLooks; ++look) {
+  for (int poll = 0; poll < kPolls; ++poll) {
     left = Holdings::now().more_than(before);
     if (left.empty()) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -118,7 +118,7 @@ def test_direct_io_passes_the_page_cache(host: Host, library: Path, path: str) -
     """Each rank's pieces are small, so only collective buffers are whole pages."""
     place = place_of(host, f"hints-direct-{path}")
     program = compile_c(host, ["strided_file.c"], "strided_file")
-    passes = "calls on '{}': whole pages went past the page cache, as direct_io asks"
+    passes = "calls on '{}': whole pages bypassed the page cache, as direct_io asks"
     for hint in ("", "direct_io=true"):
         name = place / f"data{len(hint)}.bin"
         words = [program, "write+read", name, 1000, 3001, f"headrace_write_path={path}"]

@@ -46,7 +46,9 @@ def test_a_file_that_all_share() -> None:
     assert found.metrics["io_greatest_rank_share"] == pytest.approx(0.3)
     assert found.metrics["io_write_bound_lower_seconds"] == pytest.approx(2)
     assert found.metrics["io_write_bound_upper_seconds"] == pytest.approx(20)
-    assert any(note.startswith("estimated: who of the ranks") for note in found.source.notes)
+    assert any(
+        note.startswith("estimated: each rank's time in files") for note in found.source.notes
+    )
 
 
 def test_other_work_of_the_fastest_rank_lowers_the_bound() -> None:

@@ -164,4 +164,4 @@ def test_a_small_shared_memory_is_told_before_the_launch(headrace: Command, mpi:
         check=False,
     )
     assert seen_by_ranks(done, 8)[2] in ("/tmp", os.environ.get("TMPDIR"))
-    assert "headrace: /dev/shm has 64 MiB free (Open MPI's shared memory may take" in done.stderr
+    assert "headrace: /dev/shm has 64 MiB free (Open MPI may need" in done.stderr

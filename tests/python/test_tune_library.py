@@ -283,10 +283,9 @@ def test_the_page_has_losses_first_and_says_what_is_chance() -> None:
     text = page([one])
     assert text.index("LOST") < text.index("| yes |")
     first, second = summary([one])
-    assert (
-        "Of 2 cells with a candidate 1 surely gain" in first and "in 1 of these Headrace" in first
-    )
-    assert "Of 2 cells without a candidate" in second and "1 seem to differ" in second
+    assert "Of 2 cells with a candidate, 1 certainly gain" in first
+    assert "In 1 of these, Headrace" in first
+    assert "Of 2 cells without a candidate" in second and "1 appear to differ" in second
 
 
 def test_wrong_results_are_told_and_not_taken(tmp_path: Path) -> None:

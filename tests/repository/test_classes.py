@@ -1,4 +1,4 @@
-"""What keeps a class small: how many public member functions the headers of src/ give it."""
+"""What keeps a class small: how many public member functions it has beside those of its base."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NO_CODE = re.compile(
     r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])'|^#[^\n]*", re.S | re.M
 )
 CLASS = re.compile(
-    r"\b(?<!enum )(class|struct)\s+(?:alignas\([^)]*\)\s*)?(\w+)"
+    r"\b(?<!enum )(class|struct)\s+(?:\[\[\w+\]\]\s*)?(?:alignas\([^)]*\)\s*)?(\w+)"
     r"(?:<[^{};]*>)?(?:\s+final)?\s*(?::[^;{}]*)?$"
 )
 LABEL = re.compile(r"^\s*(public|protected|private)\s*:")
@@ -46,7 +46,8 @@ def is_function(declaration: str) -> bool:
 
 
 def public_functions(code: str) -> dict[str, list[str]]:
-    """Of each class that C++ code defines the public member functions, but for deleted ones."""
+    """Of each class that C++ code defines the public member functions, but for deleted ones and
+    those that it overrides."""
     code = NO_CODE.sub(" ", code)
     found: dict[str, list[str]] = {}
     scopes = [Scope()]
@@ -100,12 +101,14 @@ def _after_body(scope: Scope, text: str) -> str:
 
 
 def _take(scope: Scope, text: str) -> None:
-    if scope.name and scope.is_public and is_function(text) and not text.endswith("= delete"):
+    if not scope.name or not scope.is_public or not is_function(text):
+        return
+    if not re.search(r"= delete$|\boverride\b", text):
         scope.functions.append(" ".join(text.split()))
 
 
 def classes() -> Iterator[tuple[str, list[str]]]:
-    for path in source_tree.with_suffix(".h"):
+    for path in source_tree.with_suffix(".h", ".cc"):
         if path.is_relative_to(source_tree.ROOT / "src") and not source_tree.is_generated(path):
             for name, functions in public_functions(source_tree.text(path)).items():
                 yield f"{source_tree.shown(path)}: {name}", functions
@@ -142,12 +145,13 @@ class Plain : public Base<int(char)> {
   std::atomic<int> a_ = 0;
 };
 struct Open { void f(); Result<int(*)()> g(); private: void h(); };
+class [[nodiscard]] Marked { public: void f(); };
 """
 
 
 def test_the_parser_sees_functions() -> None:
     counts = {name: len(functions) for name, functions in public_functions(EXAMPLE).items()}
-    assert counts == {"Plain": 4, "Plain::Inner": 1, "Open": 2}
+    assert counts == {"Plain": 3, "Plain::Inner": 1, "Open": 2, "Marked": 1}
 
 
 @pytest.mark.parametrize("room", ["abi", "exchange", "fabric", "file", "storage", "view"])

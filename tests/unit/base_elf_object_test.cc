@@ -72,7 +72,7 @@ TEST(ElfObject, FindsTheSlotsOfOtherObjectsAndReplacesThem) {
       EXPECT_FALSE(object.is_unbound(slot, native));
     });
   });
-  EXPECT_EQ(slots, ElfObject::knows_slots() ? 1 : 0);
+  EXPECT_EQ(slots, ElfObject::supports_relocations() ? 1 : 0);
 }
 
 bool is_abort(const char* name) {

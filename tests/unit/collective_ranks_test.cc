@@ -189,8 +189,7 @@ TEST(Ranks, SayWhyLargeGathersAreLeftToTheLibrary) {
       Call call;
       call.operation = Operation::gather;
       call.bytes = call.blocks.size = call.blocks.distance = std::size_t{1} << 20;
-      EXPECT_STREQ(ranks.prepare(call).obstacle,
-                   "it is so large that each rank had better send by itself");
+      EXPECT_STREQ(ranks.prepare(call).obstacle, "it is too large to gain from sharing a message");
     });
   }
 }

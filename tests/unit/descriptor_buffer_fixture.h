@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "posix/descriptor_buffer.h"
-#include "posix/functions.h"
+#include "posix/stand_ins.h"
 #include "unit/private_folder.h"
 
 namespace headrace::posix {

@@ -13,8 +13,9 @@
 
 #include "posix/buffer_choice.h"
 #include "posix/file_claim.h"
-#include "posix/functions.h"
 #include "posix/handler_lock.h"
+#include "posix/mapped_files.h"
+#include "posix/stand_ins.h"
 #include "unit/private_folder.h"
 
 namespace headrace::posix {
@@ -36,13 +37,44 @@ TEST(Lock, TellsWhoHasItAlready) {
   ASSERT_TRUE(lock.take());
   EXPECT_FALSE(take_deeper(lock));
   lock.give_back();
-  ASSERT_TRUE(take_deeper(lock));  // and is left for good, as by siglongjmp
+  ASSERT_TRUE(take_deeper(lock));
+  lock.leave_for(reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)));  // siglongjmp
   EXPECT_TRUE(lock.take());
   bool other = false;
   std::thread thread([&] { other = lock.take(); });
   lock.give_back();
   thread.join();
   EXPECT_TRUE(other);
+}
+
+/// A handler may have stopped the holder for good.
+TEST(Lock, IsNotWaitedForLongerThanAsked) {
+  HandlerLock lock;
+  ASSERT_TRUE(lock.take());
+  unsigned naps = 3;
+  HandlerLock::Taken taken = HandlerLock::Taken::yes;
+  std::thread([&] { taken = lock.take(&naps); }).join();
+  EXPECT_EQ(taken, HandlerLock::Taken::no);
+  EXPECT_EQ(naps, 0U);
+  EXPECT_EQ(lock.take(&naps), HandlerLock::Taken::interrupting);
+  lock.give_back();
+  EXPECT_EQ(lock.take(&naps), HandlerLock::Taken::yes);
+}
+
+TEST(Choice, FilesThatWereMappedAreKnown) {
+  const int file = ::open("/proc/self/exe", O_RDONLY);
+  const int other = ::open("/dev/null", O_RDONLY);
+  FileIdentity own;
+  FileIdentity of_other;
+  ASSERT_TRUE(find_identity(file, own) && find_identity(other, of_other));
+  EXPECT_FALSE(was_mapped(own));
+  note_shared_mapping(file);
+  note_shared_mapping(file);
+  EXPECT_TRUE(was_mapped(own));
+  EXPECT_FALSE(was_mapped(of_other));
+  note_shared_mapping(-1);
+  ::close(file);
+  ::close(other);
 }
 
 [[gnu::noinline]] std::uintptr_t deeper() {
@@ -68,7 +100,7 @@ TEST(Lock, IsGivenBackByAJumpOutOfIt) {
 }
 
 TEST(Choice, OnlyFilesOfOneProcess) {
-  const OpenFacts good{O_WRONLY | O_CREAT, S_IFREG, 0xef53, Others::none};
+  const OpenFacts good{O_WRONLY | O_CREAT, S_IFREG, 0xef53, Sharing::none};
   EXPECT_FALSE(obstacle_of(good));
   const auto with = [&](auto member, auto value) {
     OpenFacts facts = good;
@@ -83,23 +115,23 @@ TEST(Choice, OnlyFilesOfOneProcess) {
   EXPECT_TRUE(with(&OpenFacts::flags, O_RDWR | O_DIRECT));
   EXPECT_TRUE(with(&OpenFacts::flags, O_WRONLY | O_SYNC));
   EXPECT_TRUE(with(&OpenFacts::flags, O_WRONLY | O_DSYNC));
-  for (const Others others : {Others::in_process, Others::in_node, Others::unknown}) {
-    EXPECT_TRUE(with(&OpenFacts::others, others));
+  for (const Sharing sharing : {Sharing::in_process, Sharing::in_node, Sharing::unknown}) {
+    EXPECT_TRUE(with(&OpenFacts::sharing, sharing));
   }
 }
 
 TEST(Claim, IsOfOneAtATime) {
   const FileIdentity file{static_cast<std::uint64_t>(::getpid()), 7};
-  EXPECT_EQ(find_in_node(file, nullptr), Others::none);
+  EXPECT_EQ(find_in_node(file, nullptr), Sharing::none);
   {
     HeldDescriptor claim, second;
-    EXPECT_EQ(find_in_node(file, &claim), Others::none);
+    EXPECT_EQ(find_in_node(file, &claim), Sharing::none);
     ASSERT_TRUE(claim);
-    EXPECT_EQ(find_in_node(file, &second), Others::in_node);
-    EXPECT_EQ(find_in_node(file, nullptr), Others::in_node);
+    EXPECT_EQ(find_in_node(file, &second), Sharing::in_node);
+    EXPECT_EQ(find_in_node(file, nullptr), Sharing::in_node);
     EXPECT_FALSE(second);
   }
-  EXPECT_EQ(find_in_node(file, nullptr), Others::none);
+  EXPECT_EQ(find_in_node(file, nullptr), Sharing::none);
 }
 
 TEST(Claim, FindsOtherDescriptors) {
@@ -108,12 +140,12 @@ TEST(Claim, FindsOtherDescriptors) {
   const int first = ::open(name.c_str(), O_CREAT | O_RDONLY, 0600);
   FileIdentity file;
   ASSERT_TRUE(find_identity(first, file));
-  EXPECT_EQ(find_in_process(first, file, true), Others::none);
+  EXPECT_EQ(find_in_process(first, file, true), Sharing::none);
   const int second = ::open(name.c_str(), O_RDONLY);
-  EXPECT_EQ(find_in_process(first, file, false), Others::none);
-  EXPECT_EQ(find_in_process(first, file, true), Others::in_process);
+  EXPECT_EQ(find_in_process(first, file, false), Sharing::none);
+  EXPECT_EQ(find_in_process(first, file, true), Sharing::in_process);
   const int third = ::open(name.c_str(), O_WRONLY);
-  EXPECT_EQ(find_in_process(first, file, false), Others::in_process);
+  EXPECT_EQ(find_in_process(first, file, false), Sharing::in_process);
   for (const int one : {first, second, third}) ::close(one);
 }
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "posix/descriptor_buffer.h"
-#include "posix/functions.h"
+#include "posix/stand_ins.h"
 #include "unit/descriptor_buffer_fixture.h"
 
 namespace headrace::posix {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "posix/descriptors.h"
-#include "posix/functions.h"
+#include "posix/stand_ins.h"
 #include "record/heat_map.h"
 #include "record/image_file.h"
 #include "record/recorder.h"

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "posix/descriptors.h"
-#include "posix/functions.h"
+#include "posix/stand_ins.h"
 #include "record/image_file.h"
 #include "record/record_switch.h"
 #include "record/recorder.h"

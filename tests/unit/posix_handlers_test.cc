@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "posix/functions.h"
+#include "posix/stand_ins.h"
 #include "unit/descriptor_buffer_fixture.h"
 
 /// Signal handlers that interrupt a buffer's calls.
@@ -20,7 +20,7 @@ namespace {
 TEST_F(Buffer, AHandlerWritesBehindWhatItInterrupts) {
   EXPECT_EQ(write("held"), 4);
   const iovec part{const_cast<char*>("handler"), 7};
-  EXPECT_EQ(buffer_.write_past(nullptr, {&part, 1}), 7);
+  EXPECT_EQ(buffer_.write_from_handler(nullptr, {&part, 1}), 7);
   EXPECT_EQ(content(), "heldhandler");
   EXPECT_EQ(write("on"), 2);
   EXPECT_EQ(buffer_.flush(), 0);
@@ -31,7 +31,7 @@ TEST_F(Buffer, AHandlersBytesStayOverOlderOnes) {
   EXPECT_EQ(write("0123456789"), 10);
   EXPECT_EQ(buffer_.seek(2, SEEK_SET), 2);
   const iovec part{const_cast<char*>("ab"), 2};
-  EXPECT_EQ(buffer_.write_past(nullptr, {&part, 1}), 2);
+  EXPECT_EQ(buffer_.write_from_handler(nullptr, {&part, 1}), 2);
   EXPECT_EQ(buffer_.flush(), 0);
   EXPECT_EQ(content(), "01ab456789");
 }
@@ -75,7 +75,7 @@ class Interrupted : public Blocks {
   }
   void write_by_handler(const std::string& text, off64_t at) {
     const iovec part{const_cast<char*>(text.data()), text.size()};
-    EXPECT_EQ(buffer_.write_past(&at, {&part, 1}), std::ssize(text));
+    EXPECT_EQ(buffer_.write_from_handler(&at, {&part, 1}), std::ssize(text));
   }
 
  private:
@@ -143,7 +143,7 @@ TEST_F(Interrupted, WritesGoOnIfAHandlerFailed) {
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
     const off64_t at = 2;
     const iovec part{const_cast<char*>("ab"), 2};
-    EXPECT_EQ(buffer_.write_past(&at, {&part, 1}), -EFBIG);
+    EXPECT_EQ(buffer_.write_from_handler(&at, {&part, 1}), -EFBIG);
     ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
   });
   EXPECT_EQ(buffer_.flush(), 0);

@@ -160,7 +160,7 @@ TEST_F(EventCountsTest, NamesWhatIsRefused) {
   EXPECT_NE(found.at("nothing").error, 0);
   EXPECT_EQ(found.at("unknown").error, ENODATA);
   EXPECT_EQ(found.at("unknown").wall, 0);
-  EXPECT_NE(counts.refusals().find("unknown: no code is known"), std::string::npos);
+  EXPECT_NE(counts.refusals().find("unknown: the event has no known code"), std::string::npos);
   EXPECT_NE(counts.refusals().find("nothing: "), std::string::npos);
 }
 

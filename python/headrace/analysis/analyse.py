@@ -110,7 +110,7 @@ def _unseen(chosen: Iterable[Setting]) -> str:
     """What a record does not tell of I/O."""
     for one in chosen:
         if one.name == FILES_SETTING and one.value in ("1", "yes", "true", "on"):
-            return "I/O through mapped files, io_uring and system calls past the C library"
+            return "I/O through mapped files, io_uring and direct system calls"
         if one.name == FILES_SETTING:
             return f"{_NOT_MPI} ({FILES_SETTING}=1 switches that on)"
     return _NOT_MPI

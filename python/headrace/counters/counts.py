@@ -39,7 +39,7 @@ class Count:
     def why_not(self) -> str:
         """Why the value is not known; "" if it is."""
         if self.error == NO_CODE:
-            return "no code is known for this processor"
+            return "the event has no known code on this processor"
         if self.error in _NO_COUNTER:
             return "the machine has no such counter"
         if self.error in (errno.EACCES, errno.EPERM):

@@ -88,9 +88,11 @@ def _is_placed(preload: Preload) -> bool:
 def _unknown_launcher(name: str) -> HeadraceError:
     if looks_like_launcher(Path(name).name):
         why = "its --version names none of " + ", ".join(f for f in FAMILIES if f != "inherit")
-        remedy = "say what it is like with --launcher, 'inherit' if it passes its environment on"
+        remedy = (
+            "name its kind with --launcher; 'inherit' is for those that pass on their environment"
+        )
     else:
-        why = "it is none of mpiexec, mpirun, srun, prterun, orterun, aprun and their kin"
+        why = "it is not mpiexec, mpirun, srun, prterun, orterun, aprun or a variant of them"
         remedy = f"start it as 'headrace run -n N {name}', or name its kind with --launcher"
     return HeadraceError(f"'{name}' is not a launcher Headrace knows", why, remedy)
 

@@ -103,8 +103,8 @@ def moved_segments(
     if room >= needed:
         return None
     problem = f"{SHARED} has {room // MIB} MiB free"
-    why = f"Open MPI's shared memory may take {needed // MIB} MiB there, and ranks would die"
+    why = f"Open MPI may need {needed // MIB} MiB there, and ranks that run out of it die"
     for place in (environ.get("TMPDIR", ""), "/tmp", "/var/tmp"):
         if place.startswith("/") and Path(place).is_dir() and free(Path(place)) >= needed:
-            return Path(place), message(problem, why, f"so it is put into {place}")
+            return Path(place), message(problem, why, f"so its shared memory goes to {place}")
     return None, message(problem, why, "make it larger, or start fewer ranks on a node")

@@ -91,7 +91,7 @@ int raise(MPI_File fh, const Error& error) {
 Error native_failure(const std::string& what) {
   return {ErrorClass::other, 0,
           "cannot " + what +
-              " (the MPI library refused), see its own messages; it may lack room in /dev/shm"};
+              " (the MPI library returned an error), read its own messages; /dev/shm may be full"};
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR

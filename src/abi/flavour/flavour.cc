@@ -10,6 +10,7 @@
 #include "abi/flavour/eager_limits.h"
 #include "abi/flavour/error_handler.h"
 #include "abi/flavour/job.h"
+#include "abi/flavour/lone_files_end.h"
 #include "abi/flavour/native.h"
 #include "abi/flavour/recorder_end.h"
 #include "abi/generated/features.h"
@@ -55,8 +56,12 @@ void end_all(int rank) {
 /// session. Without one, MPI may have ended already, and only the summary is printed.
 void end_at_exit() {
   if (!own_process().is_here() || has_ended_all.exchange(true)) return;
-  if (has_own_session()) return end_all(rank_by_sessions);
-  tell_summary(rank_by_sessions);
+  if (has_own_session()) {
+    end_all(rank_by_sessions);
+  } else {
+    tell_summary(rank_by_sessions);
+  }
+  print_own_lone_files(rank_by_sessions);
 }
 
 bool await_exit() {
@@ -70,7 +75,9 @@ bool await_exit() {
 int end(MPI_Comm, int, void*, void*) {
   // Sessions continue, and so do their files.
   if (!have_sessions_beside() || !await_exit()) {
-    end_all(rank_in_job());
+    const int rank = rank_in_job();
+    end_all(rank);
+    end_lone_files(rank);
   } else {
     record::let_files_go_on();
   }
@@ -86,6 +93,7 @@ bool await_end() {
 
 bool start() {
   const auto session = hold_session();
+  start_lone_files();
   if (session && is_initialized()) {
     show_bindings();
     if (settings().eager_display && rank_in_job() == 0) show_eager_limits();

@@ -77,7 +77,7 @@ void keep_error_handler(MPI_File handle) {
 /// Handles of closed files, kept for later files: opening and closing one takes the library longer
 /// than all the rest of opening a file. They stay open at the end, since MPICH 4.0 hangs if a
 /// callback of MPI_Finalize closes a file.
-struct Spare {
+struct CachedHandles {
   static constexpr std::size_t kMaxHandles = 16;
   std::mutex mutex;
   std::array<MPI_File, kMaxHandles>
@@ -86,28 +86,28 @@ struct Spare {
   bool are_refused = false;  ///< since an open handle may leave something behind
 };
 
-Spare& spare() {
-  static auto& only = *new Spare;  // never destroyed: files are closed during exit too
+CachedHandles& cached_handles() {
+  static auto& only = *new CachedHandles;  // never destroyed: files are closed during exit too
   return only;
 }
 
-MPI_File take_spare() {
-  Spare& own = spare();
+MPI_File take_cached() {
+  CachedHandles& own = cached_handles();
   const std::lock_guard lock(own.mutex);
   return own.size == 0 ? MPI_FILE_NULL : own.handles[--own.size];
 }
 
-void refuse_spares() {
-  Spare& own = spare();
+void refuse_cached() {
+  CachedHandles& own = cached_handles();
   const std::lock_guard lock(own.mutex);
   own.are_refused = true;
 }
 
 /// Keeps a handle; false if there are enough.
-bool keep_spare(MPI_File handle) {
-  Spare& own = spare();
+bool keep_cached(MPI_File handle) {
+  CachedHandles& own = cached_handles();
   const std::lock_guard lock(own.mutex);
-  if (own.are_refused || own.size == Spare::kMaxHandles) return false;
+  if (own.are_refused || own.size == CachedHandles::kMaxHandles) return false;
   own.handles[own.size++] = handle;
   return true;
 }
@@ -124,7 +124,7 @@ bool set_default_error_handler(MPI_File handle) {
 }  // namespace
 
 MPI_File open_identity() {
-  if (MPI_File handle = is_initialized() ? take_spare() : MPI_FILE_NULL; handle != MPI_FILE_NULL) {
+  if (MPI_File handle = is_initialized() ? take_cached() : MPI_FILE_NULL; handle != MPI_FILE_NULL) {
     if (set_default_error_handler(handle)) return handle;
     native.File_close(&handle);
   }
@@ -140,7 +140,7 @@ MPI_File open_identity() {
   MPI_File handle = MPI_FILE_NULL;
   const int code = native.File_open(self_communicator(), path.get(), kMode, MPI_INFO_NULL, &handle);
   if (code != MPI_SUCCESS) return MPI_FILE_NULL;
-  if (path.leaves_something()) refuse_spares();
+  if (path.leaves_something()) refuse_cached();
   keep_error_handler(handle);
   return handle;
 }
@@ -152,7 +152,7 @@ void close_identity(MPI_File handle, const SessionHold& session) {
   }
   // Releases the program's error handler.
   const bool is_reset = native.File_set_errhandler(handle, MPI_ERRORS_RETURN) == MPI_SUCCESS;
-  if (!is_reset || !keep_spare(handle)) native.File_close(&handle);
+  if (!is_reset || !keep_cached(handle)) native.File_close(&handle);
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR

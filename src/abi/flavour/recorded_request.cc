@@ -241,7 +241,7 @@ bool Completion::ask_all(void* get_status, bool& is_pending) noexcept {
 
 /// Whether there are requests that may need the library's own wait. `has_handlers`: an error may
 /// come to the program's handler.
-bool Completion::has_strangers(bool& has_handlers) const noexcept {
+bool Completion::has_untracked_requests(bool& has_handlers) const noexcept {
   TrackedRequest tracked;
   bool found = false;
   for (std::size_t i = 0; i < length_; ++i) {
@@ -264,7 +264,7 @@ void Completion::keep_errors(void* get_status) noexcept {
   }
   given_ = MPI_STATUSES_IGNORE;
   bool has_handlers = false;
-  const bool is_bounded = has_strangers(has_handlers);
+  const bool is_bounded = has_untracked_requests(has_handlers);
   if (has_handlers) return;  // they would be told of an error twice
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {

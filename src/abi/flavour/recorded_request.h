@@ -64,7 +64,7 @@ class Completion {
   void drop(std::size_t index) noexcept;
   Answer ask(void* get_status, std::size_t index) noexcept;
   bool ask_all(void* get_status, bool& is_pending) noexcept;
-  bool has_strangers(bool& has_handlers) const noexcept;
+  bool has_untracked_requests(bool& has_handlers) const noexcept;
 
   static constexpr std::size_t kFew = 8;
 

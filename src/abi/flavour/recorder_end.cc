@@ -15,6 +15,7 @@
 #include "abi/flavour/job.h"
 #include "abi/flavour/library_version.h"
 #include "abi/flavour/native.h"
+#include "abi/flavour/quiet_world.h"
 #include "abi/flavour/world_calls.h"
 #include "base/fingerprint.h"
 #include "posix/stream_buffers.h"
@@ -57,26 +58,6 @@ Collected& collected() {
   static auto& only = *new Collected;  // never destroyed: programs may exit in a call
   return only;
 }
-
-/// The program's handler must not see our errors: it may end the job.
-class QuietWorld {
- public:
-  QuietWorld() {
-    has_handler_ = native.Comm_get_errhandler(MPI_COMM_WORLD, &handler_) == MPI_SUCCESS;
-    native.Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  }
-  ~QuietWorld() {
-    if (!has_handler_) return;
-    native.Comm_set_errhandler(MPI_COMM_WORLD, handler_);
-    native.Errhandler_free(&handler_);
-  }
-  QuietWorld(const QuietWorld&) = delete;
-  QuietWorld& operator=(const QuietWorld&) = delete;
-
- private:
-  MPI_Errhandler handler_{};
-  bool has_handler_ = false;
-};
 
 /// Ranks end at different times by a part of the run. One that never comes runs without the layer:
 /// nobody is to wait long for it who has not asked for a record.

@@ -41,10 +41,11 @@ Error complete(std::unique_ptr<Memory>& memory, int code, Patience patience) {
   static_cast<void>(memory.release());
   if (code != MPI_SUCCESS) return native_failure("reach the other ranks");
   const auto waited = std::chrono::duration_cast<std::chrono::seconds>(steady_clock::now() - begin);
-  return {ErrorClass::other,
-          0,
-          {"not all ranks came to MPI_Finalize with Headrace, or went on there, within ",
-           std::to_string(waited.count()), " s"}};
+  return {
+      ErrorClass::other,
+      0,
+      {"not all ranks came to MPI_Finalize with Headrace and completed their part there within ",
+       std::to_string(waited.count()), " s"}};
 }
 
 }  // namespace

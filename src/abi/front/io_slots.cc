@@ -18,8 +18,8 @@
 #include "buffering/buffer_plan.h"
 #include "posix/descriptor_buffers.h"
 #include "posix/descriptors.h"
-#include "posix/functions.h"
 #include "posix/held_blocks.h"
+#include "posix/stand_ins.h"
 #include "record/recorder.h"
 
 namespace headrace::abi {
@@ -99,7 +99,7 @@ bool wants_buffers() noexcept {
 
 /// An eighth of the node's memory for all processes is the most that
 /// those of one open file may take, as for files of MPI-IO; there is a process for each core.
-posix::BufferWish wish_for(std::string_view given_name, std::string_view full_name) {
+posix::BufferRequest requested_buffer(std::string_view given_name, std::string_view full_name) {
   const buffering::BufferShape* const shape =
       buffering::plan_of_process().find(given_name, full_name);
   if (shape == nullptr) return {};
@@ -116,10 +116,10 @@ posix::BufferWish wish_for(std::string_view given_name, std::string_view full_na
 
 bool start_io() noexcept {
   const bool counts = record::is_recording && record::access_table() != nullptr;
-  if (!ElfObject::knows_slots() || (!counts && !wants_buffers())) return false;
+  if (!ElfObject::supports_relocations() || (!counts && !wants_buffers())) return false;
   posix::functions();
   if (counts) seen().is_wanted = posix::prepare_descriptors();
-  if (wants_buffers() && posix::buffers::start(&wish_for)) seen().is_wanted = true;
+  if (wants_buffers() && posix::buffers::start(&requested_buffer)) seen().is_wanted = true;
   return seen().is_wanted;
 }
 

@@ -2,7 +2,7 @@
 
 #include "base/settled_objects.h"
 
-/// Calls of open, read, write and the like (posix/functions.h) are counted, or get buffers, in the
+/// Calls of open, read, write and the like (posix/stand_ins.h) are counted, or get buffers, in the
 /// program and in the libraries that it uses: their slots lead to stand-ins. What the MPI library
 /// does with files is not the program's: its objects are left alone, as is what only they need.
 namespace headrace::abi {

@@ -67,7 +67,7 @@ std::string obstacle(const Library& library, const Flavour* flavour) {
     return library.path + " has " + library.unknown_procedures.front() +
            ", which this version does not carry";
   }
-  if (library.has_large_counts && !ElfObject::knows_slots()) {
+  if (library.has_large_counts && !ElfObject::supports_relocations()) {
     return "large-count calls cannot be caught on this processor";
   }
   const std::string front_problem = front_library_problem(library);

@@ -16,7 +16,7 @@
 #include "abi/front/slot_uses.h"
 #include "base/elf_object.h"
 #include "base/message.h"
-#include "posix/functions.h"
+#include "posix/stand_ins.h"
 #include "trace/tracing.h"
 
 namespace headrace::abi {
@@ -47,7 +47,7 @@ struct CodeRange {
 };
 
 /// What is to be known before the dynamic linker can be asked, which must not be done in a visit.
-struct Survey {
+struct ModuleSurvey {
   std::set<std::string> wanted = program_objects();
   std::vector<Candidate> candidates;
   std::vector<CodeRange> code;
@@ -136,8 +136,8 @@ void take_candidates(const ElfObject& object, std::vector<Candidate>& candidates
   });
 }
 
-Survey survey(const SettledObjects& settled) {
-  Survey made;
+ModuleSurvey survey_modules(const SettledObjects& settled) {
+  ModuleSurvey made;
   for_each_object([&](const ElfObject& object) {
     object.for_each_code([&](std::uintptr_t begin, std::uintptr_t end) {
       made.code.push_back({begin, end, name_of(object)});
@@ -151,7 +151,7 @@ Survey survey(const SettledObjects& settled) {
 
 /// The name of the library that has a function; null if that is none, but data, code made at run
 /// time, or an entry of this library.
-const std::string* library_of(const Survey& survey, const void* function) {
+const std::string* library_of(const ModuleSurvey& survey, const void* function) {
   static const std::string c_library = "libc.so.6";
   for (const posix::Function& one : posix::functions()) {
     if (one.stand_in == function) return &c_library;
@@ -163,7 +163,7 @@ const std::string* library_of(const Survey& survey, const void* function) {
   return nullptr;
 }
 
-void choose_stand_ins(Survey& survey) {
+void choose_stand_ins(ModuleSurvey& survey) {
   for (Candidate& one : survey.candidates) {
     if (!trace::may_be_wanted(one.name)) continue;
     const void* const target = one.is_bound ? one.value : bound(one);
@@ -174,7 +174,7 @@ void choose_stand_ins(Survey& survey) {
   }
 }
 
-void replace(const ElfObject& object, const Survey& survey) {
+void replace(const ElfObject& object, const ModuleSurvey& survey) {
   for (const Candidate& one : survey.candidates) {
     if (one.object != object.identity() || one.stand_in == nullptr) continue;
     if (!object.replace(one.slot, one.value, const_cast<void*>(one.stand_in))) {
@@ -187,7 +187,7 @@ void replace(const ElfObject& object, const Survey& survey) {
 }  // namespace
 
 bool start_traces() noexcept {
-  seen().is_wanted = ElfObject::knows_slots() && trace::wants_slots();
+  seen().is_wanted = ElfObject::supports_relocations() && trace::wants_slots();
   return seen().is_wanted;
 }
 
@@ -201,7 +201,7 @@ void lead_traced_slots(const SettledObjects& settled) {
   const std::unique_lock lock(seen().mutex, std::try_to_lock);
   if (!lock) return;
   seen().begin(settled);
-  Survey found = survey(settled);
+  ModuleSurvey found = survey_modules(settled);
   choose_stand_ins(found);
   const bool is_complete = settled.for_each([&](const ElfObject& object) {
     if (!is_looked_at(object, found.wanted)) return;

@@ -3,6 +3,7 @@ table has them, and a cluster is measured by a line of srun."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,9 +53,10 @@ def test_a_table_s_algorithms_are_set_on_one_node(
 
 
 def version_of(host: Host, program: Path) -> str:
-    library = examine([str(program)], host.environment).library
+    environ = {**os.environ, **host.environment}
+    library = examine([str(program)], environ).library
     assert library is not None
-    return from_library(library, host.environment).version
+    return from_library(library, environ).version
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)

@@ -84,8 +84,8 @@ def _notes(log: Log, by_cost: Mapping[str, Cost]) -> tuple[str, ...]:
         )
     if by_cost["io"].spread.is_estimate:
         notes.append(
-            "estimated: who of the ranks was how long in files that all share, of which the log "
-            "has the sum, the fastest and the slowest rank"
+            "estimated: each rank's time in files that all share, of which the log has only the "
+            "sum, the fastest and the slowest rank"
         )
     if by_cost["io"].is_capped:
         notes.append(

@@ -68,14 +68,14 @@ def summary(jobs: Sequence[LibraryJob]) -> list[str]:
         ours = [headrace_ratio(job, cell) for cell in won]
         better = sum(one is not None and one.is_confident and one.low > 1 for one in ours)
         lines.append(
-            f"{job.line}, {_pairs(job)} pairs of launches. Of {len(chosen)} cells with a candidate "
-            f"{len(won)} surely gain more than 3 %; in {better} of these Headrace surely is faster "
-            f"still (HEADRACE_COLLECTIVES=1)."
+            f"{job.line}, {_pairs(job)} pairs of launches. Of {len(chosen)} cells with a "
+            f"candidate, {len(won)} certainly gain more than 3 %. In {better} of these, Headrace "
+            f"(HEADRACE_COLLECTIVES=1) is certainly faster still."
         )
         chance = sum(_differs(cell) for cell in left)
         lines.append(
-            f"Of {len(left)} cells without a candidate, which are the same both ways, {chance} "
-            "seem to differ by more than 3 %: so much is chance."
+            f"Of {len(left)} cells without a candidate, whose two runs are alike, {chance} appear "
+            "to differ by more than 3 %, by chance."
         )
     return lines
 

@@ -91,6 +91,12 @@ SETTINGS = (
     Setting("HEADRACE_IOBUF", "text", "", alias="IOBUF_PARAMS"),
     Setting("HEADRACE_IO_STATS", "integer", "0", minimum=0, maximum=2, alias="MPICH_MPIIO_STATS"),
     Setting("HEADRACE_IO_TIMERS", "integer", "0", minimum=0, maximum=2, alias="MPICH_MPIIO_TIMERS"),
+    Setting(
+        "HEADRACE_AGGREGATORS_DISPLAY",
+        "boolean",
+        "0",
+        alias="MPICH_MPIIO_AGGREGATOR_PLACEMENT_DISPLAY",
+    ),
     Setting("HEADRACE_MIMIC_STRIPES", "stripes", "none"),
     Setting("HEADRACE_MIMIC_STORE", "names", "none"),
     Setting("HEADRACE_PROFILE", "text", ""),

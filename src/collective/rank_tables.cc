@@ -1,4 +1,4 @@
-#include "collective/tables.h"
+#include "collective/rank_tables.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "posix/file_name.h"
+#include "posix/counted_name.h"
 
 #include <fcntl.h>
 #include <unistd.h>

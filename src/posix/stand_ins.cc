@@ -1,4 +1,4 @@
-#include "posix/functions.h"
+#include "posix/stand_ins.h"
 
 #include <dlfcn.h>
 

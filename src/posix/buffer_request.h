@@ -15,13 +15,14 @@ struct BufferShape {
 };
 
 /// What the user wants of buffers for a file.
-struct BufferWish {
+struct BufferRequest {
   BufferShape shape;        ///< size 0: none are wanted
   bool is_verbose = false;  ///< tells at close what they did
 };
 
 /// What is wanted for a file, by its name as the program gave it, and in full. Called by signal
 /// handlers, too: must take no lock and no memory.
-using BufferWishes = BufferWish (*)(std::string_view given_name, std::string_view full_name);
+using FindBufferRequest = BufferRequest (*)(std::string_view given_name,
+                                            std::string_view full_name);
 
 }  // namespace headrace::posix

@@ -1,4 +1,4 @@
-#include "trace/functions.h"
+#include "trace/traced_functions.h"
 
 #include <map>
 #include <mutex>
