@@ -30,8 +30,11 @@ const SettingRule rules[] = {
      [](const std::string& text, Settings& s) { return read_text(text, s.user); },
      [](Settings& s) { s.user = Settings().user; }, nullptr,
      "(it says where files and programs are found), let a module or the environment set it"},
-    {"HEADRACE_RECORD", "1",
-     [](const std::string& text, Settings& s) { return read_boolean(text, s.record); },
+    {"HEADRACE_RECORD", "auto",
+     [](const std::string& text, Settings& s) {
+       s.record = Settings().record;
+       return text == "auto" ? std::string() : read_boolean(text, s.record);
+     },
      [](Settings& s) { s.record = Settings().record; }, nullptr, ""},
     {"HEADRACE_RECORD_FILES", "0",
      [](const std::string& text, Settings& s) { return read_boolean(text, s.record_files); },

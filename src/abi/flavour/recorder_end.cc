@@ -66,7 +66,7 @@ Collected& collected() {
 Patience patience_for_ranks() {
   const std::int64_t chosen = settings().record_patience;
   if (chosen > 0) return seconds(chosen);
-  if (!settings().gives("HEADRACE_RECORD")) return kLeastPatience;
+  if (!record::is_asked_for(settings())) return kLeastPatience;
   return std::clamp<Patience>(std::chrono::nanoseconds(record::recorded_ns()) / 10, kLeastPatience,
                               kMostPatience);
 }

@@ -21,6 +21,7 @@ enum class Table : std::uint32_t {
   calls,
   waits,
   awaited,
+  last_calls,
   regions,
   sampling,
   samples,
@@ -39,8 +40,8 @@ enum class Table : std::uint32_t {
   variables,
 };
 
-inline constexpr std::array<std::size_t, 25> kColumnCounts = {
-    2, 1, 2, 5, 4, 31, 21, 10, 5, 8, 11, 6, 7, 6, 13, 6, 4, 14, 4, 36, 43, 7, 8, 3, 2};
+inline constexpr std::array<std::size_t, 26> kColumnCounts = {
+    2, 1, 2, 5, 4, 32, 21, 10, 5, 7, 8, 11, 6, 7, 6, 13, 6, 4, 14, 4, 36, 43, 7, 8, 3, 2};
 
 // A row of each table, but for that of the texts. What is not given is 0, and -1 for places.
 
@@ -106,6 +107,7 @@ struct RanksRow {
   std::int64_t matched = 0;
   std::int64_t early = 0;
   std::int64_t unsized = 0;
+  std::int64_t unheard = 0;
 };
 
 /// What was called: one row for each rank, thread, procedure, call path, shape of communicator and
@@ -156,6 +158,18 @@ struct AwaitedRow {
   std::int64_t peer = 0;
   std::int64_t kind = 0;
   std::int64_t calls = 0;
+  std::int64_t time = 0;
+};
+
+/// Of ranks that had not ended their run: the last call that each thread began, or MPI_Finalize if
+/// others of the node had not come to it. MPI_Wtime, MPI_Wtick and MPI_Pcontrol do not count.
+struct LastCallsRow {
+  std::int64_t rank = 0;
+  std::int64_t thread = 0;
+  std::int64_t procedure = -1;
+  std::int64_t class_ = 0;
+  std::int64_t path = -1;
+  std::int64_t open = 0;
   std::int64_t time = 0;
 };
 
@@ -434,7 +448,8 @@ inline constexpr std::string_view kSchema =
     "{\"name\":\"device_written\",\"unit\":\"bytes\"},{\"name\":\"other_read\",\"unit\":\"bytes\"},"
     "{\"name\":\"other_written\",\"unit\":\"bytes\"},{\"name\":\"rings\",\"unit\":\"number\"},{"
     "\"name\":\"untraced\",\"unit\":\"calls\"},{\"name\":\"matched\",\"unit\":\"number\"},{"
-    "\"name\":\"early\",\"unit\":\"number\"},{\"name\":\"unsized\",\"unit\":\"number\"}]},"
+    "\"name\":\"early\",\"unit\":\"number\"},{\"name\":\"unsized\",\"unit\":\"number\"},{\"name\":"
+    "\"unheard\",\"unit\":\"ns\"}]},"
     "{\"name\":\"calls\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"procedure\",\"unit\":\"text\"},{\"name\":"
     "\"class\",\"unit\":\"number\"},{\"name\":\"path\",\"unit\":\"paths\"},{\"name\":"
@@ -454,6 +469,10 @@ inline constexpr std::string_view kSchema =
     "{\"name\":\"awaited\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"peer\",\"unit\":\"number\"},{\"name\":\"kind\",\"unit\":\"number\"},{\"name\":"
     "\"calls\",\"unit\":\"calls\"},{\"name\":\"time\",\"unit\":\"ns\"}]},"
+    "{\"name\":\"last_calls\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},"
+    "{\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"procedure\",\"unit\":\"text\"},{"
+    "\"name\":\"class\",\"unit\":\"number\"},{\"name\":\"path\",\"unit\":\"paths\"},{\"name\":"
+    "\"open\",\"unit\":\"number\"},{\"name\":\"time\",\"unit\":\"ns\"}]},"
     "{\"name\":\"regions\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"region\",\"unit\":\"number\"},{\"name\":"
     "\"id\",\"unit\":\"number\"},{\"name\":\"label\",\"unit\":\"text\"},{\"name\":\"entries\","

@@ -76,6 +76,7 @@ TABLES: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
             ("matched", "number"),
             ("early", "number"),
             ("unsized", "number"),
+            ("unheard", "ns"),
         ),
     ),
     "calls": (
@@ -126,6 +127,18 @@ TABLES: dict[str, tuple[str, tuple[tuple[str, str], ...]]] = {
             ("peer", "number"),
             ("kind", "number"),
             ("calls", "calls"),
+            ("time", "ns"),
+        ),
+    ),
+    "last_calls": (
+        "node",
+        (
+            ("rank", "number"),
+            ("thread", "number"),
+            ("procedure", "text"),
+            ("class", "number"),
+            ("path", "paths"),
+            ("open", "number"),
             ("time", "ns"),
         ),
     ),

@@ -22,7 +22,7 @@ SETTINGS = (
     Setting("HEADRACE_MEMORY_REPORT", "boolean", "0"),
     Setting("HEADRACE_SITE", "text", "/etc/headrace/headrace.toml", scope="start"),
     Setting("HEADRACE_USER", "text", "~/.config/headrace/headrace.toml", scope="start"),
-    Setting("HEADRACE_RECORD", "boolean", "1"),
+    Setting("HEADRACE_RECORD", "automatic", "auto"),
     Setting("HEADRACE_RECORD_FILES", "boolean", "0"),
     Setting("HEADRACE_RECORD_WAITS", "boolean", "1"),
     Setting("HEADRACE_RECORD_MESSAGE_WAITS", "boolean", "0"),
