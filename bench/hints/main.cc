@@ -22,9 +22,12 @@
 
 #include "base/rounding.h"
 #include "base/trusted_file.h"
+#include "buffering/buffer_plan.h"
+#include "file/call_executor.h"
 #include "file/expected_choice.h"
 #include "file/file_hints.h"
 #include "file/hint_display.h"
+#include "file/prefixed_name.h"
 #include "file/profiles.h"
 #include "policy/profile_name.h"
 #include "storage/store.h"
@@ -48,6 +51,7 @@ std::optional<std::int64_t> number(std::string_view text, std::int64_t least) {
 struct Found {
   storage::Layout layout;
   std::uint64_t device = 0;
+  bool exists = false;
 };
 
 /// Of the file, or of a new one in its directory. None, and errno, if neither can be looked at.
@@ -58,9 +62,25 @@ std::optional<Found> look_at(const std::string& path) {
   if (place < 0) return std::nullopt;
   struct stat status{};
   const bool is_known = ::fstat(place, &status) == 0;
-  Found found{storage::find_layout(place), is_known ? status.st_dev : 0};
+  if (file >= 0 && is_known && S_ISDIR(status.st_mode)) {
+    ::close(place);
+    errno = EISDIR;
+    return std::nullopt;
+  }
+  Found found{storage::find_layout(place), is_known ? status.st_dev : 0, file >= 0};
   ::close(place);
   return found;
+}
+
+/// What a call that opens the file, and creates it, would do about stripes.
+void expect_striping(const std::string& path, const file::HintValues& hints, Found& found) {
+  const storage::StripingHints wanted = file::striping_of(hints);
+  if (wanted.is_empty()) return;
+  storage::Layout& layout = found.layout;
+  layout.outcome = storage::expect_striping(path, found.exists);
+  if (layout.outcome != storage::StripingOutcome::applied) return;
+  if (wanted.stripes.size > 0) layout.stripes.size = wanted.stripes.size;
+  if (wanted.stripes.count > 0) layout.stripes.count = wanted.stripes.count;
 }
 
 /// The profile that counts for such calls of files there, or null. Says why one does not.
@@ -81,9 +101,10 @@ void tell(Direction direction, const file::HintValues& hints, const storage::Lay
   call.direction = direction;
   const file::ExpectedChoice choice = file::expect_choice(hints, layout, call, profile);
   const bool writes = direction == Direction::write;
-  std::printf("%s of %lld bytes, %lld for each of %d ranks on %d nodes: %s (%s)\n",
+  std::printf("%s of %lld bytes, %lld for each of %d rank%s on %d node%s: %s (%s)\n",
               writes ? "writes" : "reads", static_cast<long long>(call.piece),
-              static_cast<long long>(call.pieces), call.node_ranks * call.nodes, call.nodes,
+              static_cast<long long>(call.pieces), call.node_ranks * call.nodes,
+              call.node_ranks * call.nodes == 1 ? "" : "s", call.nodes, call.nodes == 1 ? "" : "s",
               std::string(policy::name_of(choice.path)).c_str(), choice.reason.c_str());
   if (writes) {
     std::printf("collective buffers of a node: %d of %lld bytes\n", choice.slot_count,
@@ -91,20 +112,49 @@ void tell(Direction direction, const file::HintValues& hints, const storage::Lay
   }
 }
 
-int run(const std::string& name, const file::ExpectedCall& call, const file::Hints& program) {
-  const std::string path = storage::posix_file_system().full_name(name);
-  const auto found = look_at(path);
+/// The same lines as of a program that opens the file (HEADRACE_HINTS_DISPLAY=1).
+void show_hints(const std::string& path, file::FileHints& hints, const storage::Layout& layout,
+                const file::ExpectedCall& call, const policy::Profile* profile) {
+  const file::Agreement agreement = file::expect_agreement(hints.values(), layout, call, profile);
+  hints.note_corrections(file::corrections_of(agreement));
+  const file::Hints in_force =
+      file::hints_in_force(hints.shown(), layout, agreement.ranks, agreement.window_size);
+  const file::HintsKnown known{in_force, hints.asked(), hints.origins(),
+                               file::explain_nodes(agreement)};
+  std::printf("%s\n", file::explain_hints(path, known).c_str());
+}
+
+void show_buffers(std::string_view name, const std::string& path, int node_ranks) {
+  const buffering::BufferShape* const wanted = buffering::shape_of(name, path);
+  if (wanted == nullptr) return;
+  const auto shape = buffering::limited(*wanted, file::own_share_of(node_ranks));
+  if (shape.count == 0) return;
+  std::printf("buffers of '%s': %s\n", path.c_str(), buffering::text_of(shape).c_str());
+}
+
+int run(const std::string& given, const file::ExpectedCall& call, const file::Hints& program) {
+  const auto name = file::path_of(given);
+  if (!name) {
+    std::fprintf(stderr,
+                 "'%s' is opened by the MPI library itself, so no hint of Headrace counts\n",
+                 given.c_str());
+    return 2;
+  }
+  const std::string path = storage::posix_file_system().full_name(std::string(*name));
+  auto found = look_at(path);
   if (!found) {
-    std::fprintf(stderr, "neither '%s' nor its directory can be looked at (%s)\n", path.c_str(),
-                 std::strerror(errno));
+    std::fprintf(stderr,
+                 errno == EISDIR ? "'%s' cannot be looked at (%s)\n"
+                                 : "neither '%s' nor its directory can be looked at (%s)\n",
+                 path.c_str(), std::strerror(errno));
     return 2;
   }
   file::FileHints hints(true);
-  hints.start(name, path, program);
-  file::HintsKnown known{hints.shown(), hints.shown(), hints.origins()};
-  for (auto& [key, value] : file::hints_of(found->layout)) known.in_force[key] = std::move(value);
-  std::printf("%s\n", file::explain_hints(path, known).c_str());
+  hints.start(*name, path, program);
+  expect_striping(path, hints.values(), *found);
   const policy::Profile* const profile = profile_of(*found, call);
+  show_buffers(*name, path, call.node_ranks);
+  show_hints(path, hints, found->layout, call, profile);
   for (const Direction direction : {Direction::write, Direction::read}) {
     tell(direction, hints.values(), found->layout, call, profile);
   }

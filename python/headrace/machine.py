@@ -21,6 +21,16 @@ def available_cores() -> int:
     return len(cores)
 
 
+def processor_name() -> str:
+    """The model, as the library has it (src/topo/processor.cc), but "" on ARM."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(errors="replace")
+    except OSError:
+        return ""
+    found = re.search(r"^model name\s*:\s*(.*)$", text, re.MULTILINE)
+    return found[1].strip() if found else ""
+
+
 def in_batch_job(environ: Mapping[str, str]) -> bool:
     """Whether a batch system has already said how many ranks fit."""
     return any(environ.get(name) for name in BATCH_VARIABLES)
@@ -28,10 +38,12 @@ def in_batch_job(environ: Mapping[str, str]) -> bool:
 
 @dataclass(frozen=True)
 class Mount:
-    """kind: the type of the file system, as the kernel calls it; options: those of the mount."""
+    """kind: the type of the file system, as the kernel calls it; options: those of the mount;
+    point: where it is mounted."""
 
     kind: str = "unknown"
     options: str = ""
+    point: str = ""
 
 
 def mount_of(directory: str | Path) -> Mount:
@@ -47,5 +59,5 @@ def mount_of(directory: str | Path) -> Mount:
         point = re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), point)
         inside = path == point or path.startswith(point.rstrip("/") + "/")
         if inside and len(point) >= len(best):
-            best, found = point, Mount(kind, options)
+            best, found = point, Mount(kind, options, point)
     return found

@@ -72,6 +72,13 @@ void print_message(const std::string& text) {
   print_line("headrace: " + text + "\n");
 }
 
+void print_messages(std::span<const std::string> lines) {
+  if (lines.empty() || settings().quiet || !is_stderr()) return;
+  std::string text;
+  for (const std::string& line : lines) text += "headrace: " + line + "\n";
+  print_line(text);
+}
+
 void print_plain_message(std::initializer_list<std::string_view> parts) noexcept {
   if (settings().quiet || !is_stderr()) return;
   const KeptErrno kept;

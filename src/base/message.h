@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 
 namespace headrace {
@@ -9,6 +10,9 @@ namespace headrace {
 /// stderr was closed at the start, and if it is another file by now (unless that is opened to
 /// append).
 void print_message(const std::string& text);
+
+/// The same of several lines, also by a single system call: what belongs together stays together.
+void print_messages(std::span<const std::string> lines);
 
 /// Like print_message, but writes a given text at most once in a process.
 void print_message_once(const std::string& text);

@@ -1,10 +1,10 @@
 #include <fnmatch.h>
 #include <sys/auxv.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
+#include "base/process_environment.h"
 #include "base/settings.h"
 #include "base/spelling.h"
 #include "base/trusted_file.h"
@@ -43,7 +43,7 @@ Found* find_settings() {
     return found;
   }
   std::vector<std::string> repeated;
-  const Settings own = read_settings(environ, repeated);
+  const Settings own = read_settings(process_environment(), repeated);
   if (!own.disable) {
     found->site = file_of(own.site, own.gives("HEADRACE_SITE"));
     found->user = file_of(own.user, own.gives("HEADRACE_USER"));
@@ -52,7 +52,7 @@ Found* find_settings() {
     found->problems.insert(found->problems.end(), file->problems.begin(), file->problems.end());
   }
   found->settings =
-      read_settings(environ, found->problems,
+      read_settings(process_environment(), found->problems,
                     {layer_of(found->site, Origin::site), layer_of(found->user, Origin::user)});
   if (is_left_out(found->settings, program_invocation_short_name)) found->settings.disable = true;
   return found;

@@ -30,8 +30,11 @@ const SettingRule rules[] = {
      [](const std::string& text, Settings& s) { return read_text(text, s.user); },
      [](Settings& s) { s.user = Settings().user; }, nullptr,
      "(it says where files and programs are found), let a module or the environment set it"},
-    {"HEADRACE_RECORD", "1",
-     [](const std::string& text, Settings& s) { return read_boolean(text, s.record); },
+    {"HEADRACE_RECORD", "auto",
+     [](const std::string& text, Settings& s) {
+       s.record = Settings().record;
+       return text == "auto" ? std::string() : read_boolean(text, s.record);
+     },
      [](Settings& s) { s.record = Settings().record; }, nullptr, ""},
     {"HEADRACE_RECORD_FILES", "0",
      [](const std::string& text, Settings& s) { return read_boolean(text, s.record_files); },
@@ -173,7 +176,7 @@ const SettingRule rules[] = {
      [](Settings& s) { s.verify = Settings().verify; }, nullptr, ""},
     {"HEADRACE_BUFFER_SIZE", "0",
      [](const std::string& text, Settings& s) {
-       return read_size(text, 65536, 268435456, s.buffer_size);
+       return read_size(text, 65536, 1073741824, s.buffer_size);
      },
      [](Settings& s) { s.buffer_size = Settings().buffer_size; }, nullptr, ""},
     {"HEADRACE_BUFFER_COUNT", "0",
@@ -221,6 +224,10 @@ const SettingRule rules[] = {
     {"HEADRACE_HINTS_FILE", "/etc/romio-hints",
      [](const std::string& text, Settings& s) { return read_text(text, s.hints_file); },
      [](Settings& s) { s.hints_file = Settings().hints_file; }, "ROMIO_HINTS", ""},
+    {"HEADRACE_RUN_HINTS", "",
+     [](const std::string& text, Settings& s) { return read_text(text, s.run_hints); },
+     [](Settings& s) { s.run_hints = Settings().run_hints; }, nullptr,
+     "(such files have tables for hints), write [hints.\"PATTERN\"]"},
     {"HEADRACE_HINTS_OVERRIDE", "0",
      [](const std::string& text, Settings& s) { return read_boolean(text, s.hints_override); },
      [](Settings& s) { s.hints_override = Settings().hints_override; }, nullptr, ""},
@@ -237,6 +244,10 @@ const SettingRule rules[] = {
     {"HEADRACE_IO_TIMERS", "0",
      [](const std::string& text, Settings& s) { return read_integer(text, 0, 2, s.io_timers); },
      [](Settings& s) { s.io_timers = Settings().io_timers; }, "MPICH_MPIIO_TIMERS", ""},
+    {"HEADRACE_AGGREGATORS_DISPLAY", "0",
+     [](const std::string& text, Settings& s) { return read_boolean(text, s.aggregators_display); },
+     [](Settings& s) { s.aggregators_display = Settings().aggregators_display; },
+     "MPICH_MPIIO_AGGREGATOR_PLACEMENT_DISPLAY", ""},
     {"HEADRACE_MIMIC_STRIPES", "none",
      [](const std::string& text, Settings& s) { return read_stripes(text, s.mimic_stripes); },
      [](Settings& s) { s.mimic_stripes = Settings().mimic_stripes; }, nullptr, ""},

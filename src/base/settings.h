@@ -87,34 +87,36 @@ struct Settings {
   bool sampling = false;                                       ///< HEADRACE_SAMPLING
   std::int64_t sampling_rate = 100;                            ///< HEADRACE_SAMPLING_RATE
   SamplingSourceSetting sampling_source =
-      SamplingSourceSetting::best;                                     ///< HEADRACE_SAMPLING_SOURCE
-  ByteCount sampling_stack = 16384;                                    ///< HEADRACE_SAMPLING_STACK
-  CountersSetting counters = CountersSetting::off;                     ///< HEADRACE_COUNTERS
-  std::vector<std::string> trace = {};                                 ///< HEADRACE_TRACE
-  std::string trace_plan = "";                                         ///< HEADRACE_TRACE_PLAN
-  std::int64_t trace_functions = 1024;                                 ///< HEADRACE_TRACE_FUNCTIONS
-  PathSetting write_path = PathSetting::automatic;                     ///< HEADRACE_WRITE_PATH
-  PathSetting read_path = PathSetting::automatic;                      ///< HEADRACE_READ_PATH
-  bool verify = false;                                                 ///< HEADRACE_VERIFY
-  ByteCount buffer_size = 0;                                           ///< HEADRACE_BUFFER_SIZE
-  std::int64_t buffer_count = 0;                                       ///< HEADRACE_BUFFER_COUNT
-  std::int64_t core_distance = 0;                                      ///< HEADRACE_CORE_DISTANCE
-  UseSetting realign_reads = UseSetting::automatic;                    ///< HEADRACE_REALIGN_READS
-  UseSetting write_turns = UseSetting::automatic;                      ///< HEADRACE_WRITE_TURNS
-  ByteCount node_memory = 67108864;                                    ///< HEADRACE_NODE_MEMORY
-  std::int64_t cb_align = 2;                                           ///< HEADRACE_CB_ALIGN
-  std::string hints = "";                                              ///< HEADRACE_HINTS
-  std::string hints_file = "/etc/romio-hints";                         ///< HEADRACE_HINTS_FILE
-  bool hints_override = false;                                         ///< HEADRACE_HINTS_OVERRIDE
-  bool hints_display = false;                                          ///< HEADRACE_HINTS_DISPLAY
-  std::string iobuf = "";                                              ///< HEADRACE_IOBUF
-  std::int64_t io_stats = 0;                                           ///< HEADRACE_IO_STATS
-  std::int64_t io_timers = 0;                                          ///< HEADRACE_IO_TIMERS
-  Stripes mimic_stripes = {};                                          ///< HEADRACE_MIMIC_STRIPES
-  std::vector<std::string> mimic_store = {};                           ///< HEADRACE_MIMIC_STORE
-  std::string profile = "";                                            ///< HEADRACE_PROFILE
-  std::vector<std::string> coherent_fs = {};                           ///< HEADRACE_COHERENT_FS
-  std::string fs_facts = "";                                           ///< HEADRACE_FS_FACTS
+      SamplingSourceSetting::best;                   ///< HEADRACE_SAMPLING_SOURCE
+  ByteCount sampling_stack = 16384;                  ///< HEADRACE_SAMPLING_STACK
+  CountersSetting counters = CountersSetting::off;   ///< HEADRACE_COUNTERS
+  std::vector<std::string> trace = {};               ///< HEADRACE_TRACE
+  std::string trace_plan = "";                       ///< HEADRACE_TRACE_PLAN
+  std::int64_t trace_functions = 1024;               ///< HEADRACE_TRACE_FUNCTIONS
+  PathSetting write_path = PathSetting::automatic;   ///< HEADRACE_WRITE_PATH
+  PathSetting read_path = PathSetting::automatic;    ///< HEADRACE_READ_PATH
+  bool verify = false;                               ///< HEADRACE_VERIFY
+  ByteCount buffer_size = 0;                         ///< HEADRACE_BUFFER_SIZE
+  std::int64_t buffer_count = 0;                     ///< HEADRACE_BUFFER_COUNT
+  std::int64_t core_distance = 0;                    ///< HEADRACE_CORE_DISTANCE
+  UseSetting realign_reads = UseSetting::automatic;  ///< HEADRACE_REALIGN_READS
+  UseSetting write_turns = UseSetting::automatic;    ///< HEADRACE_WRITE_TURNS
+  ByteCount node_memory = 67108864;                  ///< HEADRACE_NODE_MEMORY
+  std::int64_t cb_align = 2;                         ///< HEADRACE_CB_ALIGN
+  std::string hints = "";                            ///< HEADRACE_HINTS
+  std::string hints_file = "/etc/romio-hints";       ///< HEADRACE_HINTS_FILE
+  std::string run_hints = "";                        ///< HEADRACE_RUN_HINTS
+  bool hints_override = false;                       ///< HEADRACE_HINTS_OVERRIDE
+  bool hints_display = false;                        ///< HEADRACE_HINTS_DISPLAY
+  std::string iobuf = "";                            ///< HEADRACE_IOBUF
+  std::int64_t io_stats = 0;                         ///< HEADRACE_IO_STATS
+  std::int64_t io_timers = 0;                        ///< HEADRACE_IO_TIMERS
+  bool aggregators_display = false;                  ///< HEADRACE_AGGREGATORS_DISPLAY
+  Stripes mimic_stripes = {};                        ///< HEADRACE_MIMIC_STRIPES
+  std::vector<std::string> mimic_store = {};         ///< HEADRACE_MIMIC_STORE
+  std::string profile = "";                          ///< HEADRACE_PROFILE
+  std::vector<std::string> coherent_fs = {};         ///< HEADRACE_COHERENT_FS
+  std::string fs_facts = "";                         ///< HEADRACE_FS_FACTS
   SharedMemorySetting shared_memory = SharedMemorySetting::automatic;  ///< HEADRACE_SHARED_MEMORY
   std::int64_t helper_threads = 4;                                     ///< HEADRACE_HELPER_THREADS
   HelperCoresSetting helper_cores = HelperCoresSetting::automatic;     ///< HEADRACE_HELPER_CORES
@@ -142,6 +144,11 @@ struct Settings {
   Origin origin_of(std::string_view name) const {
     const auto found = std::ranges::find(given, name, &GivenSetting::name);
     return found == given.end() ? Origin::fallback : found->origin;
+  }
+  /// The variable by which the value was given: `name`, or another toolkit's.
+  std::string variable_of(std::string_view name) const {
+    const auto found = std::ranges::find(given, name, &GivenSetting::name);
+    return found == given.end() ? std::string(name) : found->variable;
   }
 };
 

@@ -7,10 +7,10 @@
 #include <set>
 #include <utility>
 
+#include "base/first_lines.h"
+
 namespace headrace {
 namespace {
-
-constexpr std::size_t kMaxProblems = 20;
 
 bool is_bare(char letter) {
   return std::isalnum(static_cast<unsigned char>(letter)) != 0 || letter == '_' || letter == '-';
@@ -163,7 +163,10 @@ class Line {
 /// Reads line by line.
 class Reader {
  public:
-  TomlText take() { return std::move(text_); }
+  TomlText take() {
+    text_.problems = problems_.take("has ");
+    return std::move(text_);
+  }
 
   void read(std::string_view line, int number) {
     Line words(line);
@@ -218,12 +221,11 @@ class Reader {
   }
 
   void refuse(int number, const char* why, const char* remedy) {
-    if (text_.problems.size() >= kMaxProblems) return;
-    text_.problems.push_back("line " + std::to_string(number) + " is ignored (" + why + "), " +
-                             remedy);
+    problems_.add("line " + std::to_string(number) + " is ignored (" + why + "), " + remedy);
   }
 
   TomlText text_;
+  FirstLines problems_;
   std::vector<std::string> table_;
   std::set<std::vector<std::string>> keys_;
   std::set<std::vector<std::string>> tables_;

@@ -2,20 +2,22 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <utility>
 
+#include "base/first_lines.h"
 #include "base/message.h"
 #include "base/name_pattern.h"
 #include "base/rounding.h"
 #include "base/setting_rule.h"
 #include "base/settings.h"
 #include "base/spelling.h"
+#include "base/unmatched_patterns.h"
 #include "policy/readable.h"
 
 namespace headrace::buffering {
 namespace {
 
-constexpr std::size_t kMaxProblems = 20;
 constexpr ByteCount kLeastSize = 4096;
 constexpr ByteCount kMostSize = ByteCount{1} << 30;
 constexpr std::int64_t kMostCount = 1024;
@@ -52,6 +54,7 @@ class PlanReader {
 
   BufferPlan read() {
     while (at_ < text_.size()) read_rule();
+    plan_.problems = problems_.take();
     return std::move(plan_);
   }
 
@@ -133,28 +136,49 @@ class PlanReader {
   }
 
   void note(std::size_t at, const std::string& problem) {
-    if (plan_.problems.size() >= kMaxProblems) return;
-    plan_.problems.push_back("HEADRACE_IOBUF, character " + std::to_string(at + 1) + ": " +
-                             problem);
+    problems_.add("character " + std::to_string(at + 1) + ": " + problem);
   }
 
   std::string_view text_;
   std::size_t at_ = 0;
   BufferPlan plan_;
+  FirstLines problems_;
 };
 
-/// The other toolkit's variable that gave the plan; "" if it was our own.
-std::string alias_in_use() {
-  const std::vector<GivenSetting>& given = settings().given;
-  const auto found = std::ranges::find(given, "HEADRACE_IOBUF", &GivenSetting::name);
-  return found == given.end() || found->variable == found->name ? "" : found->variable;
+/// The plan of this process, and which of its rules a file has come under.
+struct OwnPlan {
+  BufferPlan plan;
+  std::string variable;  ///< that gave it
+  std::vector<std::atomic<bool>> has_matched;
+  std::atomic<bool> has_files = false;
+};
+
+OwnPlan& own_plan() {
+  // Never destroyed: files are opened during exit, too.
+  static auto& own = *[] {
+    BufferPlan read = read_buffer_plan(settings().iobuf);
+    const std::size_t count = read.rules.size();
+    auto* const made = new OwnPlan{std::move(read), settings().variable_of("HEADRACE_IOBUF"),
+                                   std::vector<std::atomic<bool>>(count)};
+    for (const std::string& problem : made->plan.problems) {
+      print_job_message_once(made->variable + ", " + problem);
+    }
+    if (count > 0 && made->variable != "HEADRACE_IOBUF") {
+      print_job_message_once("files of MPI-IO, and the program's own, are buffered (" +
+                             made->variable +
+                             " names them), set HEADRACE_IOBUF= if other ranks read what a rank "
+                             "writes without MPI_File_sync or close");
+    }
+    return made;
+  }();
+  return own;
 }
 
 }  // namespace
 
-const BufferShape* BufferPlan::find(std::string_view given_name, std::string_view full_name) const {
+const BufferRule* BufferPlan::find(std::string_view given_name, std::string_view full_name) const {
   for (const BufferRule& rule : rules) {
-    if (matches(rule.pattern, given_name) || matches(rule.pattern, full_name)) return &rule.shape;
+    if (matches(rule.pattern, given_name) || matches(rule.pattern, full_name)) return &rule;
   }
   return nullptr;
 }
@@ -163,19 +187,27 @@ BufferPlan read_buffer_plan(std::string_view text) {
   return PlanReader(text).read();
 }
 
-const BufferPlan& plan_of_process() {
-  static const auto& plan = *[] {
-    auto* const read = new BufferPlan(read_buffer_plan(settings().iobuf));
-    for (const std::string& problem : read->problems) print_job_message_once(problem);
-    const std::string alias = alias_in_use();
-    if (!read->rules.empty() && !alias.empty()) {
-      print_job_message_once("files of MPI-IO, and the program's own, are buffered (" + alias +
-                             " names them), set HEADRACE_IOBUF= if other ranks read what a rank "
-                             "writes without MPI_File_sync or close");
-    }
-    return read;
-  }();
-  return plan;
+bool has_buffers() {
+  return !own_plan().plan.rules.empty();
+}
+
+const BufferShape* shape_of(std::string_view given_name, std::string_view full_name) {
+  OwnPlan& own = own_plan();
+  own.has_files = true;
+  const BufferRule* const rule = own.plan.find(given_name, full_name);
+  if (rule == nullptr) return nullptr;
+  own.has_matched[static_cast<std::size_t>(rule - own.plan.rules.data())] = true;
+  return &rule->shape;
+}
+
+std::string unmatched_line() {
+  const OwnPlan& own = own_plan();
+  if (!own.has_files) return {};
+  UnmatchedPatterns unmatched(own.variable);
+  for (std::size_t i = 0; i < own.has_matched.size(); ++i) {
+    if (!own.has_matched[i]) unmatched.add(own.plan.rules[i].pattern);
+  }
+  return unmatched.line();
 }
 
 BufferShape limited(BufferShape shape, ByteCount most) {

@@ -28,8 +28,8 @@ struct BufferPlan {
   std::vector<BufferRule> rules;      ///< the first that matches counts
   std::vector<std::string> problems;  ///< with the character where each begins, from 1
 
-  /// The shape for a file, by its name as it was given or in full; null: it is not buffered.
-  const BufferShape* find(std::string_view given_name, std::string_view full_name) const;
+  /// The rule for a file, by its name as it was given or in full; null: it is not buffered.
+  const BufferRule* find(std::string_view given_name, std::string_view full_name) const;
 };
 
 /// Reads HEADRACE_IOBUF, in the form of Cray's IOBUF_PARAMS (man page iobuf):
@@ -37,8 +37,14 @@ struct BufferPlan {
 /// a character as it is. A word that cannot be used is left out, and the rest counts.
 BufferPlan read_buffer_plan(std::string_view text);
 
-/// That of this process. Tells its problems once.
-const BufferPlan& plan_of_process();
+// The plan of this process. Each of these tells its problems, once.
+
+/// Whether it names any files.
+bool has_buffers();
+/// The shape for a file, as BufferPlan::find. Takes note of the rule for unmatched_line().
+const BufferShape* shape_of(std::string_view given_name, std::string_view full_name);
+/// A line on the patterns that no file of this process has come under; "": there are none.
+std::string unmatched_line();
 
 /// A shape of at most `most` bytes, with fewer blocks, then smaller ones; count 0: none is
 /// possible.

@@ -24,8 +24,19 @@ NodeTransport::NodeTransport(fabric::Milestones milestones, const fabric::Waiter
 
 void NodeTransport::begin_call(std::uint64_t note) {
   ++call_;
+  stay_near();
   note_ = note;
   milestones_.set_note(call_, note);
+}
+
+/// A call that is passed waits for nobody, so one rank may be many calls ahead. Its notes must stay
+/// until the others have read them: a rank that no longer found that of its own call would leave
+/// the call to the library, while this one has carried it out. So ranks are looked for before half
+/// of the notes are written anew.
+void NodeTransport::stay_near() {
+  constexpr std::uint64_t kHalf = fabric::kMilestoneNotes / 2;
+  if (call_ % kHalf != 0 || call_ < kHalf + kCallBeforeFirst) return;
+  milestones_.wait_for_reuse(milestone(call_ - kHalf, kLastPhase), waiter_);
 }
 
 void NodeTransport::pass_call() {

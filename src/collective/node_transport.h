@@ -48,6 +48,7 @@ class NodeTransport final : public Transport {
     std::unique_ptr<std::byte[]> copy;
   };
   Place& next_place();
+  void stay_near();
   void wait_for_messages();
 
   /// Nobody has used a stage of the calls before the first.

@@ -48,6 +48,7 @@ MessageBuffers::Buffer* ExchangeLeader::free_one(std::span<MessageBuffers::Buffe
 
 void ExchangeLeader::send(FileChannel::MessageKind kind, int node, MessageBuffers::Buffer& buffer,
                           std::size_t size) {
+  const record::InPhase phase(record::Phase::send);
   if (messenger_.start_send(*buffer.message, call_.channel.tag_of(kind),
                             call_.channel.nodes().rank_at(node, lead_.leader),
                             buffer.room.first(size))) {
@@ -58,6 +59,7 @@ void ExchangeLeader::send(FileChannel::MessageKind kind, int node, MessageBuffer
 }
 
 bool ExchangeLeader::reap_sends() {
+  const record::InPhase phase(record::Phase::send);
   bool reaped = false;
   for (MessageBuffers::Buffer& buffer : lead_.buffers.outgoing()) {
     if (buffer.is_free) continue;

@@ -113,6 +113,7 @@ bool ExchangeLeader::receive_next(MayTake may_take) {
   const auto places = std::span(receiving_).first(received_.size());
   const auto place = std::ranges::find(places, -1, &Receiving::window);
   if (place == places.end() || sources_.empty()) return false;
+  const record::InPhase phase(record::Phase::send);
   const int tag = call_.channel.tag_of(FileChannel::MessageKind::part);
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     Source& source = sources_[(turn_ + i) % sources_.size()];

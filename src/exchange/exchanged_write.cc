@@ -274,6 +274,7 @@ bool WriteLeader::tell_next() {
   if (replies_out_.size() == sources_.size()) return false;
   const Source& source = sources_[replies_out_.size()];
   if (source.last >= written_below()) return false;
+  const record::InPhase phase(record::Phase::send);
   Reply& reply = lead_.buffers.replies_out()[replies_out_.size()];
   replies_out_ = lead_.buffers.replies_out().first(replies_out_.size() + 1);
   reply.stop = kNoStop;
@@ -293,6 +294,7 @@ bool WriteLeader::tell_next() {
 /// Finishes the replies in both directions, once there is nothing else to wait for.
 bool WriteLeader::finish_replies() {
   if (to_pack_ < count()) return false;
+  const record::InPhase phase(record::Phase::send);
   bool progressed = false;
   for (const std::span<Reply> replies : {replies_in_, replies_out_}) {
     for (Reply& reply : replies) {

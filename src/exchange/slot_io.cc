@@ -1,5 +1,7 @@
 #include "exchange/slot_io.h"
 
+#include "record/call_timer.h"
+
 namespace headrace::exchange {
 namespace {
 
@@ -7,11 +9,14 @@ iovec segment_of(const SlotFile& slot, const plan::FileRange& part) {
   return {slot.bytes + (part.begin - slot.begin), static_cast<std::size_t>(part.end - part.begin)};
 }
 
-/// Writes the covered bytes up to the first failure.
+/// Writes the covered bytes up to the first failure. What lies between them counts as left out.
 std::optional<WriteStop> write_covered(const SlotFile& slot, const plan::Coverage& covered) {
+  record::CallTimer* const timer = record::running_timer;
   ByteCount begin = 0;
   ByteCount len = 0;
   for (ByteCount at = 0; covered.next_run(at, slot.size, begin, len); at = begin + len) {
+    if (timer != nullptr && at > 0) [[unlikely]]
+      timer->note_gap(begin - at);
     const FileOffset offset = slot.begin + begin;
     if (const auto stop = write_slot(slot, {offset, offset + len})) return stop;
   }

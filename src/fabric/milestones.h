@@ -11,8 +11,8 @@
 
 namespace headrace::fabric {
 
-/// What a rank says of its last few calls, each in a place of its own.
-inline constexpr std::uint64_t kMilestoneNotes = 4;
+/// What a rank says of its last calls, each in a place of its own.
+inline constexpr std::uint64_t kMilestoneNotes = 64;
 
 /// How far one rank has come, in shared memory, zeroed when new.
 struct alignas(64) Milestone {

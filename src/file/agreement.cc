@@ -205,6 +205,15 @@ std::vector<std::string> corrections_of(const Agreement& agreement) {
   return lines;
 }
 
+std::string explain_nodes(const Agreement& agreement) {
+  const policy::ViewFacts& view = agreement.view;
+  if (view.nodes < 2 || !view.is_one_file) return {};
+  if (view.is_coherent) return "they may move data for each other, where that costs less";
+  const std::string kind = storage::name_of_kind(agreement.layout.kind);
+  return "each moves its own data (on this file system, " + kind +
+         ", others might not see its writes at once); if they do, set HEADRACE_COHERENT_FS=" + kind;
+}
+
 Error agree_on_error(exchange::FileChannel& channel, const Error& mine, const Action& what) {
   fabric::Greatest all{code_of(mine)};
   if (Error error = channel.combine(all)) return error;

@@ -58,7 +58,7 @@ bool CollectiveTransfer::may_lead(int node_rank) {
 
 void CollectiveTransfer::announce(const Access& access, const plan::RankRange& range,
                                   const fabric::Waiter& waiter, bool may_exchange) {
-  const record::InPhase phase(record::Phase::exchange);
+  const record::InPhase phase(record::Phase::meet);
   if (!slots_ && channel_.nodes().node_rank() == 0) reserve_slots();
   MeetingPost post;
   post.direction = announced(access.direction);
@@ -127,7 +127,7 @@ CollectiveTransfer::Meeting CollectiveTransfer::meet(Direction direction,
     const record::InPhase phase(record::Phase::wait);
     board.wait_for_all(waiter);
   }
-  const record::InPhase phase(record::Phase::exchange);
+  const record::InPhase phase(record::Phase::meet);
   const MeetingPost& leader = board.posted_by<MeetingPost>(0);
   find_slots(direction, leader);
   ranges_.clear();

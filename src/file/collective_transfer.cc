@@ -173,7 +173,7 @@ CollectiveTransfer::Moved CollectiveTransfer::transfer_between_nodes(Access& acc
 ExchangedTransfer::Agreed CollectiveTransfer::agree_between_nodes(Direction direction,
                                                                   std::optional<Meeting>& meeting,
                                                                   const fabric::Waiter& waiter) {
-  const record::InPhase phase(record::Phase::exchange);
+  const record::InPhase phase(record::Phase::meet);
   const policy::PathHint hint = choice(direction).hint();
   if (channel_.nodes().is_leader()) {
     meeting.emplace(meet(direction, waiter));

@@ -57,6 +57,8 @@ class CollectiveTransfer {
                  bool is_in_background);
 
   ByteCount window_size() const;
+  /// What was agreed on about which windows nodes own.
+  DomainHints domains() const;
   /// What this rank sent to other nodes in exchanged calls.
   exchange::MessageBuffers::Sent sent() const;
 
@@ -97,7 +99,6 @@ class CollectiveTransfer {
                            const ExchangedTransfer::Agreed& agreed, ByteCount sieve_size,
                            const fabric::Waiter& waiter);
   NodePart node_part(Direction direction, const Meeting& meeting);
-  DomainHints domains() const;
   /// Where a call's cursors stood at its start.
   struct Start {
     explicit Start(const Access& access)

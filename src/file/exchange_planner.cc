@@ -25,11 +25,16 @@ namespace {
 constexpr std::int64_t kLongestRun = 2;
 
 /// How many aggregators a node may have: one unless hints ask for more.
-int places_of(const NodePart& part, const DomainHints& domains) {
-  return asked_aggregators(domains) > 0 ? part.places : std::min(part.places, 1);
+int places_of(int places, const DomainHints& domains) {
+  return asked_aggregators(domains) > 0 ? places : std::min(places, 1);
 }
 
 }  // namespace
+
+plan::AggregatorChoice choose_aggregators(std::vector<int> places, const DomainHints& domains) {
+  for (int& place : places) place = places_of(place, domains);
+  return plan::choose_aggregators(places, domains.stripe_count, domains.aggregators);
+}
 
 int leaders_to_prepare(const DomainHints& domains, int nodes, int ranks, int cores) {
   return policy::leaders_to_prepare({.nodes = nodes,
@@ -108,12 +113,12 @@ void ExchangePlanner::find_window() {
 /// accesses.
 void ExchangePlanner::choose_aggregators() {
   const auto same_places = [this](const NodePart& part, int places) {
-    return places_of(part, domains_) == places;
+    return places_of(part.places, domains_) == places;
   };
   if (aggregators_for_ == domains_ && std::ranges::equal(parts_, places_, same_places)) return;
   aggregators_for_.reset();
   places_.clear();
-  for (const NodePart& part : parts_) places_.push_back(places_of(part, domains_));
+  for (const NodePart& part : parts_) places_.push_back(places_of(part.places, domains_));
   plan::AggregatorChoice choice =
       plan::choose_aggregators(places_, domains_.stripe_count, domains_.aggregators);
   aggregators_.clear();

@@ -49,6 +49,9 @@ struct DomainHints {
 /// How many aggregators hints ask for, capped at the largest int; 0 if none does.
 std::int64_t asked_aggregators(const DomainHints& domains);
 
+/// The aggregators of a file; `places[n]` is how many node n may have.
+plan::AggregatorChoice choose_aggregators(std::vector<int> places, const DomainHints& domains);
+
 /// How many of a node's ranks should be ready to lead; `ranks` and `cores` are the node's.
 int leaders_to_prepare(const DomainHints& domains, int nodes, int ranks, int cores);
 

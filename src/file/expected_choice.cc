@@ -14,7 +14,8 @@ namespace {
 using policy::Path;
 
 Agreement agreement_of(const HintValues& hints, const storage::Layout& layout,
-                       const ExpectedCall& call, const policy::Profile* profile) {
+                       const ExpectedCall& call, const policy::Profile* profile,
+                       ByteCount mean_piece) {
   Agreement agreement;
   agreement.profile = profile;
   agreement.ranks = call.nodes * call.node_ranks;
@@ -27,7 +28,7 @@ Agreement agreement_of(const HintValues& hints, const storage::Layout& layout,
   set_view(agreement,
            {.node_ranks = call.node_ranks,
             .nodes = call.nodes,
-            .mean_piece = agreement.ranks == 1 ? policy::kContiguousView : call.piece,
+            .mean_piece = agreement.ranks == 1 ? policy::kContiguousView : mean_piece,
             .is_monotonic = true,
             .slots = asked > 0 ? asked
                                : policy::slots_for_ranks(call.nodes, call.node_ranks, is_crowded)});
@@ -67,9 +68,14 @@ policy::ExchangeFacts facts_between_nodes(const Agreement& agreement, const Expe
 
 }  // namespace
 
+Agreement expect_agreement(const HintValues& hints, const storage::Layout& layout,
+                           const ExpectedCall& call, const policy::Profile* profile) {
+  return agreement_of(hints, layout, call, profile, policy::kContiguousView);
+}
+
 ExpectedChoice expect_choice(const HintValues& hints, const storage::Layout& layout,
                              const ExpectedCall& call, const policy::Profile* profile) {
-  const Agreement agreement = agreement_of(hints, layout, call, profile);
+  const Agreement agreement = agreement_of(hints, layout, call, profile, call.piece);
   const bool writes = call.direction == Direction::write;
   const policy::PathHint hint = writes ? agreement.write_path : agreement.read_path;
   const policy::ViewDecision view = policy::decide_view(call.direction, hint, agreement.view);

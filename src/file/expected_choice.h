@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "file/agreement.h"
 #include "file/hints.h"
 
 namespace headrace::file {
@@ -23,6 +24,11 @@ struct ExpectedChoice {
   ByteCount window_size = 0;  ///< bytes of a collective buffer
   int slot_count = 0;         ///< collective buffers of a node
 };
+
+/// What the ranks of such a call would agree on when they open the file; `layout` as
+/// storage::find_layout() has it.
+Agreement expect_agreement(const HintValues& hints, const storage::Layout& layout,
+                           const ExpectedCall& call, const policy::Profile* profile);
 
 /// The path that such a call would take, by the rules of an open file and the costs of `profile`
 /// (null: the built-in ones), but for what only a running job knows: how far cores are apart if

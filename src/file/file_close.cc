@@ -22,7 +22,8 @@ struct OpenFile::Closing {
     read_by_other_ways = 2,
     tells_statistics = 4,
     tells_buffers = 8,
-    passed_cache = 16
+    passed_cache = 16,
+    tells_ranks = 32
   };
   void set(Fact fact, bool holds) { facts |= holds ? fact : 0; }
   bool has(Fact fact) const { return (facts & fact) != 0; }
@@ -55,12 +56,13 @@ OpenFile::Closing OpenFile::values_at_close(const Error& failed) const {
   own.set(Closing::read_by_other_ways, choices.read_by_other_ways);
   own.set(Closing::passed_cache, choices.passed_cache);
   own.set(Closing::tells_statistics, settings().io_stats > 0 || settings().io_timers > 0);
+  own.set(Closing::tells_ranks, settings().io_stats > 1);
   own.set(Closing::tells_buffers, buffered_ != nullptr && buffered_->is_verbose());
   return own;
 }
 
 Error OpenFile::close() {
-  const record::CallTimer timer(recorded_.counts(), false);
+  const record::CallTimer timer(recorded_.counts(), &record::FileCounts::close);
   calls_.wait_for_all();
   Error closed = settle_and(&storage::Store::close);
   const std::optional<record::Verified> verified = executor_->collect_verified();
@@ -72,7 +74,9 @@ Error OpenFile::close() {
   // is then visible to anyone who opens the file.
   Error unreachable = channel_->combine(all);
   if (!failed && unreachable) failed = unreachable;
-  if (!unreachable && all.has(Closing::tells_statistics)) tell_statistics();
+  if (!unreachable && all.has(Closing::tells_statistics)) {
+    tell_statistics(timer.elapsed(), all.has(Closing::tells_ranks));
+  }
   if (!unreachable && all.has(Closing::tells_buffers)) tell_buffers();
   if (mode_.delete_on_close) {
     Error removed;
@@ -112,32 +116,13 @@ void OpenFile::record(const Closing& all, const std::optional<record::Verified>&
   record::add_file(file);
 }
 
-/// All ranks add up what they counted, and the first one tells it, if its settings ask for it.
-void OpenFile::tell_statistics() const {
-  IoSums sums = recorded_.sums();
-  IoTimes times = recorded_.times();
-  if (channel_->combine(sums) || channel_->combine(times)) return;
-  if (channel_->nodes().rank() != 0) return;
-  static_cast<void>(attempt([&]() -> Error {
-    const IoShape shape = {path_, channel_->nodes().size(), channel_->nodes().node_count(),
-                           recorded_.unit()};
-    if (settings().io_stats > 0) {
-      for (const std::string& line : statistics_lines(shape, sums)) print_message(line);
-    }
-    if (settings().io_timers > 0) {
-      for (const std::string& line : timer_lines(shape, times)) print_message(line);
-    }
-    return {};
-  }));
-}
-
-/// The same of what buffers did.
+/// All ranks add up what buffers did, and the first one tells it.
 void OpenFile::tell_buffers() const {
   buffering::BufferCounts counts =
       buffered_ != nullptr ? buffered_->counts() : buffering::BufferCounts();
   if (channel_->combine(counts) || channel_->nodes().rank() != 0) return;
   static_cast<void>(attempt([&]() -> Error {
-    for (const std::string& line : buffering::lines_of(path_, counts)) print_message(line);
+    print_messages(buffering::lines_of(path_, counts));
     return {};
   }));
 }

@@ -12,16 +12,22 @@ constexpr std::size_t kMostLines = 20;
 /// Hints are by `origin` that it gave or that have another value since.
 void note_origin(const std::string& origin, const Hints& before, const Hints& good,
                  HintsInUse& next) {
-  for (const auto& [name, value] : good) next.origins[name] = origin;
   for (const auto& [name, value] : hints_of(next.values)) {
     const auto found = before.find(name);
-    if (found == before.end() || found->second != value) next.origins[name] = origin;
+    if (found != before.end() && found->second == value) continue;
+    next.origins[name] = origin;
+    next.asked.erase(name);
+  }
+  for (const auto& [name, value] : good) {
+    next.origins[name] = origin;
+    next.asked[name] = value;
   }
 }
 
 void take_settings_of(const HintSource& source, HintsInUse& next) {
   const bool is_file = source.settings != Origin::environment;
   for (const auto& [hint, variable] : take_settings(source.settings, next.values)) {
+    next.asked.erase(hint);
     next.origins[hint] = is_file ? variable + " of " + source.shown : variable;
   }
 }
@@ -33,6 +39,13 @@ Hints without_repeated(Hints hints, const Hints& before) {
     return found != before.end() && found->second == hint.second;
   });
   return hints;
+}
+
+/// Whether the variable's hints count over the program's, as they do in Cray's MPI: where it is
+/// Cray's variable, unless somebody says otherwise.
+bool overrides_program() {
+  if (settings().gives("HEADRACE_HINTS_OVERRIDE")) return settings().hints_override;
+  return settings().variable_of("HEADRACE_HINTS") != "HEADRACE_HINTS";
 }
 
 std::string place_of(const HintSource& source, const PatternHints& pattern) {
@@ -55,7 +68,7 @@ void FileHints::start(std::string_view given_name, const std::string& full_name,
   }
   set(with(program));
   // The last source is the variable.
-  if (!settings().hints_override || pattern == nullptr) return;
+  if (pattern == nullptr || !overrides_program()) return;
   set(with(pattern->hints, place_of(sources.list.back(), *pattern)));
   overridden_ = program;
 }
@@ -124,6 +137,13 @@ Hints FileHints::shown() const {
 Hints FileHints::origins() const {
   const std::lock_guard lock(mutex_);
   return in_use_.origins;
+}
+
+Hints FileHints::asked() const {
+  const std::lock_guard lock(mutex_);
+  Hints asked = hints_of(in_use_.values);
+  for (const auto& [name, text] : in_use_.asked) asked[name] = text;
+  return asked;
 }
 
 }  // namespace headrace::file

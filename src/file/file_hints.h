@@ -16,7 +16,7 @@ namespace headrace::file {
 class FileHints {
  public:
   /// `reports`: whether this rank tells the user of hints that are not in effect; one rank does.
-  explicit FileHints(bool reports) : reports_(reports) { set({default_hint_values(), {}, {}}); }
+  explicit FileHints(bool reports) : reports_(reports) { set({default_hint_values(), {}, {}, {}}); }
 
   /// Takes the hints of all places, then the program's. `given_name`: the file's, as the program
   /// gave it. Throws std::bad_alloc.
@@ -36,6 +36,8 @@ class FileHints {
   Hints shown() const;
   /// Who gave them.
   Hints origins() const;
+  /// What they asked for, as they wrote it where they wrote a hint.
+  Hints asked() const;
 
  private:
   void take(const HintSource& source, const PatternHints* pattern);

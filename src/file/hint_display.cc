@@ -1,9 +1,13 @@
 #include "file/hint_display.h"
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
+#include <limits>
 #include <string_view>
 
+#include "base/setting_rule.h"
+#include "base/settings.h"
 #include "base/spelling.h"
 #include "file/hint_sources.h"
 #include "file/hint_table.h"
@@ -29,29 +33,98 @@ std::string find_or(const Hints& hints, const std::string& name, const char* fal
   return found == hints.end() ? fallback : found->second;
 }
 
+HintType type_of(std::string_view name) {
+  const auto* const rule = std::ranges::find(hint_table, name, &HintRule::name);
+  return rule == std::end(hint_table) ? HintType::text : rule->type;
+}
+
+/// Whether two texts mean the same value of a hint.
+bool mean_the_same(const std::string& name, const std::string& one, const std::string& other) {
+  constexpr ByteCount kMost = std::numeric_limits<ByteCount>::max();
+  const HintType type = type_of(name);
+  if (type != HintType::size && type != HintType::integer) {
+    return lower_case(one) == lower_case(other);
+  }
+  ByteCount first = 0;
+  ByteCount second = 0;
+  return read_size(one, 0, kMost, first).empty() && read_size(other, 0, kMost, second).empty() &&
+         first == second;
+}
+
 /// Why another value is in force than was asked for.
-const char* why_corrected(const std::string& name) {
-  if (name == "cb_buffer_size")
-    return "buffers are whole pages, and stripes or equal parts of them";
-  return "the file has this one";
+const char* why_corrected(const std::string& name, const std::string& asked) {
+  if (asked == "0") return "which changes nothing";
+  if (name == "cb_buffer_size") {
+    return "but buffers are whole pages, and stripes or equal parts of them, from 64 KiB to 1 GiB";
+  }
+  if (name == "ind_rd_buffer_size") return "but it is kept within 4 KiB and 1 GiB";
+  if (name == "cb_nodes") return "but there are no more ranks";
+  if (name.starts_with("striping_")) return "but the file has this one";
+  return "but another hint goes before";
+}
+
+/// Of the words of access_style only these tell something that calls do not.
+bool is_style_used(const std::string& text) {
+  return style_of(text) != storage::Style::usual;
+}
+
+/// What becomes of a hint about stripes where the file got none of them; "" where it did.
+std::string fate_of_stripes(const std::string& name, const HintsKnown& known) {
+  const bool is_striping = name.starts_with("striping_") || name.ends_with("start_iodevice") ||
+                           name == "overstriping_count";
+  if (!is_striping || find_or(known.in_force, "headrace_striping", "").starts_with("applied")) {
+    return {};
+  }
+  // Without stripes of the file's own, collective buffers follow those of the hints.
+  const bool is_followed =
+      name.starts_with("striping_") && known.in_force.contains("striping_unit");
+  return is_followed ? "for collective buffers only, see striping" : "no effect, see striping";
 }
 
 std::string origin_of(const std::string& name, const std::string& value, const HintsKnown& known) {
   const std::string origin = find_or(known.origins, name, "");
-  const std::string asked = find_or(known.asked, name, "");
-  const std::string_view reason = reason_of(name);
-  if (!origin.empty() && !asked.empty() && asked != value) {
-    return "corrected, since " + std::string(why_corrected(name)) + "; " + origin + " asked for " +
-           printable(asked);
+  if (origin.empty()) {
+    const bool is_of_file = name.starts_with("striping_") && !known.asked.contains(name);
+    return is_of_file ? "the file system" : "default";
   }
-  if (!origin.empty() && !reason.empty()) {
+  const std::string asked = find_or(known.asked, name, "");
+  if (const std::string_view reason = reason_of(name); !reason.empty()) {
     return origin + "; no effect, since " + std::string(reason);
   }
-  if (!origin.empty()) return origin;
-  return asked.empty() && name.starts_with("striping_") ? "the file system" : "default";
+  if (!asked.empty() && !mean_the_same(name, asked, value)) {
+    return origin + "; asked for " + printable(asked) + ", " + why_corrected(name, asked);
+  }
+  if (name == "access_style" && !is_style_used(asked)) {
+    return origin + "; no effect, since only sequential and random are used";
+  }
+  const std::string fate = fate_of_stripes(name, known);
+  return fate.empty() ? origin : origin + "; " + fate;
 }
 
 }  // namespace
+
+namespace {
+std::atomic<bool> is_asked_for = false;
+}
+
+bool is_display_wanted() {
+  return settings().hints_display || is_asked_for;
+}
+
+void ask_for_display() {
+  is_asked_for = true;
+}
+
+Hints hints_in_force(Hints shown, const storage::Layout& layout, int ranks, ByteCount window_size) {
+  shown["cb_buffer_size"] = std::to_string(window_size);
+  if (const auto nodes = shown.find("cb_nodes"); nodes != shown.end()) {
+    std::int64_t count = 0;
+    read_integer(nodes->second, 0, std::numeric_limits<std::int64_t>::max(), count);
+    if (count > ranks) nodes->second = std::to_string(ranks);
+  }
+  for (auto& [name, value] : hints_of(layout)) shown[name] = std::move(value);
+  return shown;
+}
 
 std::string explain_hints(const std::string& path, const HintsKnown& known) {
   std::string text = "hints of '" + printable(path, kLongestName) + "' on " +
@@ -65,6 +138,7 @@ std::string explain_hints(const std::string& path, const HintsKnown& known) {
   if (!striping.empty()) text += "\n  striping: " + striping;
   const std::string corrections = find_or(known.in_force, "headrace_corrections", "");
   if (!corrections.empty()) text += "\n  corrected: " + corrections;
+  if (!known.nodes.empty()) text += "\n  nodes: " + known.nodes;
   for (const std::string& line : hint_sources().idle) text += "\n  " + line;
   return text;
 }

@@ -54,10 +54,13 @@ HintFile parse_lines(std::string_view text, const std::string& path) {
   HintFile file;
   if (!all.hints.empty()) file.hints.push_back(std::move(all));
   if (ignored > 0) {
-    file.problems.push_back("line " + std::to_string(first_ignored) + " of '" + printable(path) +
-                            "'" +
-                            (ignored > 1 ? " and " + std::to_string(ignored - 1) + " more" : "") +
-                            " is ignored (a hint is one name and one value), write NAME VALUE");
+    const bool has_more = ignored > 1;
+    file.problems.push_back(
+        "line " + std::to_string(first_ignored) +
+        (has_more ? " and " + std::to_string(ignored - 1) + " more line" + (ignored > 2 ? "s" : "")
+                  : "") +
+        " of '" + printable(path) + (has_more ? "' are" : "' is") +
+        " ignored (a hint is one name and one value), write NAME VALUE");
   }
   return file;
 }

@@ -5,13 +5,13 @@
 #include <optional>
 #include <utility>
 
+#include "base/first_lines.h"
 #include "base/name_pattern.h"
 #include "base/spelling.h"
 
 namespace headrace::file {
 namespace {
 
-constexpr std::size_t kMaxProblems = 20;
 constexpr std::string_view kBlanks = " \t\r\n";
 constexpr auto kNone = std::string_view::npos;
 
@@ -48,9 +48,11 @@ class Reader {
   ParsedPatterns read() {
     while (true) {
       at_ = std::min(text_.find_first_not_of(" \t\r\n,", at_), text_.size());
-      if (at_ == text_.size()) return std::move(parsed_);
+      if (at_ == text_.size()) break;
       read_specification();
     }
+    parsed_.problems = problems_.take();
+    return std::move(parsed_);
   }
 
  private:
@@ -149,14 +151,14 @@ class Reader {
   }
 
   void refuse(std::size_t at, std::string_view what, const char* why, const char* remedy) {
-    if (parsed_.problems.size() >= kMaxProblems) return;
-    parsed_.problems.push_back("'" + printable(what) + "' at character " + std::to_string(at + 1) +
-                               " is ignored (" + why + "), " + remedy);
+    problems_.add("'" + printable(what) + "' at character " + std::to_string(at + 1) +
+                  " is ignored (" + why + "), " + remedy);
   }
 
   std::string_view text_;
   std::size_t at_ = 0;
   ParsedPatterns parsed_;
+  FirstLines problems_;
 };
 
 }  // namespace

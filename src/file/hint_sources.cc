@@ -1,14 +1,14 @@
 #include "file/hint_sources.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <iterator>
 #include <mutex>
 #include <utility>
 
 #include "base/name_pattern.h"
+#include "base/process_environment.h"
 #include "base/spelling.h"
+#include "base/unmatched_patterns.h"
 #include "file/hint_file.h"
 #include "file/hint_patterns.h"
 #include "file/hint_table.h"
@@ -32,6 +32,10 @@ bool is_named(const VariableRule& rule, std::string_view name) {
   return name.starts_with(rule.name.substr(0, rule.name.size() - 1));
 }
 
+bool is_setting(std::string_view name) {
+  return std::ranges::find(setting_aliases, name) != std::end(setting_aliases);
+}
+
 void append(std::vector<std::string>& lines, std::vector<std::string> more) {
   lines.insert(lines.end(), std::move_iterator(more.begin()), std::move_iterator(more.end()));
 }
@@ -40,8 +44,8 @@ HintSource source_of(const SettingsFile& file, const char* whose, Origin origin)
   return {std::string(whose) + " '" + printable(file.path) + "'", origin, file.hints, false};
 }
 
-HintSource file_source(const Settings& settings, std::vector<std::string>& problems) {
-  const std::string& path = settings.hints_file;
+HintSource file_source(const Settings& settings, const std::string& path,
+                       std::vector<std::string>& problems) {
   HintFile file = read_hint_file(path, path != Settings().hints_file);
   append(problems, std::move(file.problems));
   // Those of `headrace run --settings` have been given to this process.
@@ -67,9 +71,7 @@ std::vector<HintSource> foreign_sources(ForeignVariables& found) {
 
 HintSource own_source(const Settings& settings, std::vector<std::string>& problems) {
   ParsedPatterns parsed = parse_hint_patterns(settings.hints);
-  const auto given = std::ranges::find(settings.given, "HEADRACE_HINTS", &GivenSetting::name);
-  const std::string name =
-      given == settings.given.end() ? std::string("HEADRACE_HINTS") : given->variable;
+  const std::string name = settings.variable_of("HEADRACE_HINTS");
   for (const std::string& problem : parsed.problems) problems.push_back(name + ": " + problem);
   return {name, Origin::environment, std::move(parsed.hints), true};
 }
@@ -85,7 +87,7 @@ ForeignVariables read_foreign_variables(const char* const* environment) {
     const std::string_view name = entry.substr(0, equals);
     const auto* const rule = std::ranges::find_if(
         variable_table, [&](const VariableRule& one) { return is_named(one, name); });
-    if (rule == std::end(variable_table)) continue;
+    if (rule == std::end(variable_table) || is_setting(name)) continue;
     std::string value(entry.substr(std::min(equals + 1, entry.size())));
     const bool asks = !rule->hint.empty() && (rule->value.empty() || rule->value == value);
     if (!asks) {
@@ -110,7 +112,10 @@ HintSources make_hint_sources(const Settings& settings, const SettingsFile& site
   HintSources sources;
   sources.list.push_back(source_of(site, "the site's", Origin::site));
   sources.list.push_back(source_of(user, "the user's", Origin::user));
-  sources.list.push_back(file_source(settings, sources.problems));
+  sources.list.push_back(file_source(settings, settings.hints_file, sources.problems));
+  if (!settings.run_hints.empty()) {
+    sources.list.push_back(file_source(settings, settings.run_hints, sources.problems));
+  }
   ForeignVariables foreign = read_foreign_variables(environment);
   for (HintSource& source : foreign_sources(foreign)) sources.list.push_back(std::move(source));
   sources.idle = std::move(foreign.idle);
@@ -120,8 +125,9 @@ HintSources make_hint_sources(const Settings& settings, const SettingsFile& site
 
 const HintSources& hint_sources() {
   // Never destroyed: usable during exit.
-  static const auto* const read = new HintSources(make_hint_sources(
-      settings(), site_file(), user_file(), has_raised_privileges() ? nullptr : environ));
+  static const auto* const read =
+      new HintSources(make_hint_sources(settings(), site_file(), user_file(),
+                                        has_raised_privileges() ? nullptr : process_environment()));
   return *read;
 }
 
@@ -144,17 +150,11 @@ std::vector<std::string> unmatched_patterns() {
   if (!matched().has_files) return lines;
   for (const HintSource& source : hint_sources().list) {
     if (!source.names_unmatched) continue;
-    std::string names;
-    std::size_t count = 0;
+    UnmatchedPatterns unmatched(source.shown);
     for (const PatternHints& one : source.hints) {
-      if (one.pattern.empty() || matched().patterns.contains(&one)) continue;
-      if (count++ == 0) names = "'" + printable(one.pattern) + "'";
+      if (!one.pattern.empty() && !matched().patterns.contains(&one)) unmatched.add(one.pattern);
     }
-    if (count == 0) continue;
-    if (count > 1) names += " and " + std::to_string(count - 1) + " more";
-    lines.push_back(source.shown + ": pattern " + names +
-                    " had no effect (rank 0 opened no file that it is the first to match), give "
-                    "names as the program does, or a path in full");
+    if (std::string line = unmatched.line(); !line.empty()) lines.push_back(std::move(line));
   }
   return lines;
 }

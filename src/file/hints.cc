@@ -97,14 +97,6 @@ std::string check_styles(std::string_view text) {
   return {};
 }
 
-storage::Style style_of(const std::string& words) {
-  const auto has = [all = "," + words + ","](const char* word) {
-    return all.find(word) != std::string::npos;
-  };
-  if (has(",random,")) return storage::Style::random;
-  return has(",sequential,") ? storage::Style::sequential : storage::Style::usual;
-}
-
 /// "", or why the value cannot be used: the rest of a sentence that begins with the value.
 std::string check(const HintRule& rule, const std::string& value) {
   switch (rule.type) {
@@ -211,6 +203,14 @@ void take_path_hint(const Hints& hints, std::initializer_list<const char*> names
 }
 
 }  // namespace
+
+storage::Style style_of(const std::string& words) {
+  const auto has = [all = "," + words + ","](const char* word) {
+    return all.find(word) != std::string::npos;
+  };
+  if (has(",random,")) return storage::Style::random;
+  return has(",sequential,") ? storage::Style::sequential : storage::Style::usual;
+}
 
 HintValues default_hint_values() {
   const Settings& set = settings();

@@ -43,10 +43,14 @@ struct HintsInUse {
   HintValues values;
   Hints given;    ///< if known and well formed
   Hints origins;  ///< for each that somebody gave or that follows from it: who
+  Hints asked;    ///< for each of these that was given by its name: the text
 };
 
 /// Who gave hints, where the program did.
 inline constexpr const char* kProgram = "the program";
+
+/// What the words of access_style mean.
+storage::Style style_of(const std::string& words);
 
 /// What the settings alone ask for.
 HintValues default_hint_values();

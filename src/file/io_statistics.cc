@@ -1,56 +1,82 @@
 #include "file/io_statistics.h"
 
-#include <cstdio>
-
-#include "policy/readable.h"
+#include <cstddef>
 
 namespace headrace::file {
 namespace {
 
-constexpr std::array<const char*, kIoTimes> kTimeNames = {"in all calls", "exchanging", "waiting",
-                                                          "copying", "in storage"};
-
-std::string number(std::int64_t value) {
-  return std::to_string(value);
+template <class Sums, std::size_t kCount>
+void add_fields(Sums& into, const Sums& from, std::int64_t Sums::* const (&fields)[kCount]) {
+  for (std::int64_t Sums::* const field : fields) fabric::add(into.*field, from.*field);
 }
 
-/// "3 collective calls, 12 independent ones, 65536 bytes".
-std::string calls_text(std::int64_t all, std::int64_t collective, ByteCount bytes, int ranks) {
-  // A collective call is counted on each of its ranks.
-  return number(collective / ranks) + " collective calls, " + number(all - collective) +
-         " independent ones, " + number(bytes) + " bytes";
+constexpr std::int64_t CallSums::* kCallFields[] = {
+    &CallSums::active_ranks,      &CallSums::reads, &CallSums::writes, &CallSums::collective_reads,
+    &CallSums::collective_writes, &CallSums::read,  &CallSums::written};
+
+constexpr std::int64_t RequestSums::* kRequestFields[] = {
+    &RequestSums::aggregators, &RequestSums::independent, &RequestSums::bytes,
+    &RequestSums::requests,    &RequestSums::collective,  &RequestSums::whole,
+    &RequestSums::small,       &RequestSums::unaligned,   &RequestSums::repeated,
+    &RequestSums::gaps,        &RequestSums::gap_bytes};
+
+/// Times as ranks post them: all three kinds together are more than a rank can post.
+struct Least {
+  OwnTimes values;
+  void combine(const Least& other) {
+    for (std::size_t i = 0; i < kIoTimes; ++i) fabric::keep_least(values[i], other.values[i]);
+  }
+};
+struct Greatest {
+  OwnTimes values;
+  void combine(const Greatest& other) {
+    for (std::size_t i = 0; i < kIoTimes; ++i) fabric::keep_greatest(values[i], other.values[i]);
+  }
+};
+struct Total {
+  OwnTimes values;
+  void combine(const Total& other) {
+    for (std::size_t i = 0; i < kIoTimes; ++i) fabric::add(values[i], other.values[i]);
+  }
+};
+
+template <class Kind>
+Error combine_times(fabric::Combining& ranks, OwnTimes& values) {
+  Kind all{values};
+  Error failed = ranks.combine(all);
+  values = all.values;
+  return failed;
 }
 
-std::string requests_text(std::int64_t requests, ByteCount bytes) {
-  std::string text = number(requests) + " requests, " + number(bytes) + " bytes";
-  if (requests > 0) text += ", " + policy::readable(bytes / requests) + " on average";
-  return text;
-}
-
-std::string seconds(double ns) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%10.6f", ns * 1e-9);
-  return text.data();
+RequestSums requests_since(const record::RequestCounts& begin, const record::RequestCounts& now) {
+  using Counts = record::RequestCounts;
+  const auto since = [&](std::int64_t Counts::* field) { return now.*field - begin.*field; };
+  RequestSums sums;
+  sums.requests = since(&Counts::requests);
+  sums.collective = since(&Counts::collective);
+  sums.aggregators = sums.collective > 0 ? 1 : 0;
+  sums.independent = sums.requests > sums.collective ? 1 : 0;
+  sums.whole = since(&Counts::whole);
+  sums.small = since(&Counts::small);
+  sums.unaligned = since(&Counts::unaligned);
+  sums.repeated = since(&Counts::repeated);
+  return sums;
 }
 
 }  // namespace
 
-void StoreRequests::note(Direction direction, FileOffset offset, ByteCount bytes) {
-  record::add(direction == Direction::write ? writes : reads, 1);
-  const std::int64_t whole = unit;
-  if (whole <= 0 || bytes <= 0) return;
-  if (offset % whole != 0 || (offset + bytes) % whole != 0) record::add(unaligned, 1);
-  if (bytes < whole) record::add(small, 1);
+void CallSums::combine(const CallSums& other) {
+  add_fields(*this, other, kCallFields);
+}
+
+void RequestSums::combine(const RequestSums& other) {
+  add_fields(*this, other, kRequestFields);
 }
 
 void IoSums::combine(const IoSums& other) {
-  for (std::int64_t IoSums::* const field :
-       {&IoSums::active_ranks, &IoSums::reads, &IoSums::writes, &IoSums::collective_reads,
-        &IoSums::collective_writes, &IoSums::read, &IoSums::written, &IoSums::store_read,
-        &IoSums::store_written, &IoSums::store_reads, &IoSums::store_writes, &IoSums::unaligned,
-        &IoSums::small}) {
-    fabric::add(this->*field, other.*field);
-  }
+  calls.combine(other.calls);
+  to_storage.combine(other.to_storage);
+  from_storage.combine(other.from_storage);
 }
 
 void IoTimes::combine(const IoTimes& other) {
@@ -61,62 +87,71 @@ void IoTimes::combine(const IoTimes& other) {
   }
 }
 
-IoSums sums_of(const record::FileCounts& begin, const record::FileCounts& now,
-               const StoreRequests& requests) {
-  return {.active_ranks = requests.reads + requests.writes > 0 ? 1 : 0,
-          .reads = now.reads - begin.reads,
-          .writes = now.writes - begin.writes,
-          .collective_reads = now.collective_reads - begin.collective_reads,
-          .collective_writes = now.collective_writes - begin.collective_writes,
-          .read = now.read - begin.read,
-          .written = now.written - begin.written,
-          .store_read = now.store_read - begin.store_read,
-          .store_written = now.store_written - begin.store_written,
-          .store_reads = requests.reads,
-          .store_writes = requests.writes,
-          .unaligned = requests.unaligned,
-          .small = requests.small};
+Error add_up(fabric::Combining& ranks, IoSums& sums) {
+  Error failed = ranks.combine(sums.calls);
+  if (Error error = ranks.combine(sums.to_storage); !failed) failed = std::move(error);
+  if (Error error = ranks.combine(sums.from_storage); !failed) failed = std::move(error);
+  return failed;
 }
 
-std::array<std::int64_t, kIoTimes> times_of(const record::FileCounts& begin,
-                                            const record::FileCounts& now, double tick) {
-  const auto since = [&](std::int64_t record::FileCounts::* field) {
+Error add_up(fabric::Combining& ranks, IoTimes& times) {
+  Error failed = combine_times<Least>(ranks, times.least);
+  if (Error error = combine_times<Greatest>(ranks, times.greatest); !failed) {
+    failed = std::move(error);
+  }
+  if (Error error = combine_times<Total>(ranks, times.sum); !failed) failed = std::move(error);
+  return failed;
+}
+
+IoSums sums_of(const record::FileCounts& begin, const record::FileCounts& now) {
+  using Counts = record::FileCounts;
+  const auto since = [&](std::int64_t Counts::* field) { return now.*field - begin.*field; };
+  IoSums sums;
+  sums.calls.reads = since(&Counts::reads);
+  sums.calls.writes = since(&Counts::writes);
+  sums.calls.collective_reads = since(&Counts::collective_reads);
+  sums.calls.collective_writes = since(&Counts::collective_writes);
+  sums.calls.read = since(&Counts::read);
+  sums.calls.written = since(&Counts::written);
+  sums.from_storage = requests_since(begin.read_requests, now.read_requests);
+  sums.from_storage.bytes = since(&Counts::store_read);
+  sums.to_storage = requests_since(begin.write_requests, now.write_requests);
+  sums.to_storage.bytes = since(&Counts::store_written);
+  sums.to_storage.gaps = since(&Counts::gaps);
+  sums.to_storage.gap_bytes = since(&Counts::gap_bytes);
+  const bool is_active = sums.from_storage.requests + sums.to_storage.requests > 0;
+  sums.calls.active_ranks = is_active ? 1 : 0;
+  return sums;
+}
+
+OwnTimes times_of(const record::FileCounts& begin, const record::FileCounts& now, double tick) {
+  using Counts = record::FileCounts;
+  const auto since = [&](std::int64_t Counts::* field) {
     return static_cast<std::int64_t>(static_cast<double>(now.*field - begin.*field) * tick);
   };
-  return {since(&record::FileCounts::ticks), since(&record::FileCounts::exchange),
-          since(&record::FileCounts::wait), since(&record::FileCounts::copy),
-          since(&record::FileCounts::store)};
+  OwnTimes times{};
+  times[in_calls] = since(&Counts::ticks);
+  times[opening] = since(&Counts::open);
+  times[closing] = since(&Counts::close);
+  times[meeting] = since(&Counts::meet);
+  times[sending] = since(&Counts::send);
+  times[exchanging] = since(&Counts::exchange) - times[meeting] - times[sending];
+  times[waiting] = since(&Counts::wait);
+  times[copying] = since(&Counts::copy);
+  times[reading] = since(&Counts::reading);
+  times[writing] = since(&Counts::store) - times[reading];
+  for (std::int64_t& one : times) one = one < 0 ? 0 : one;  // rounded
+  return times;
 }
 
-std::vector<std::string> statistics_lines(const IoShape& shape, const IoSums& sums) {
-  std::vector<std::string> lines;
-  lines.push_back("I/O of '" + shape.path + "': " + number(shape.ranks) +
-                  (shape.ranks == 1 ? " rank on " : " ranks on ") + number(shape.nodes) +
-                  (shape.nodes == 1 ? " node, " : " nodes, ") + number(sums.active_ranks) +
-                  " of them moved bytes");
-  lines.push_back(
-      "  writes: " + calls_text(sums.writes, sums.collective_writes, sums.written, shape.ranks) +
-      "; to storage: " + requests_text(sums.store_writes, sums.store_written));
-  lines.push_back(
-      "  reads: " + calls_text(sums.reads, sums.collective_reads, sums.read, shape.ranks) +
-      "; from storage: " + requests_text(sums.store_reads, sums.store_read));
-  lines.push_back("  of these requests " + number(sums.unaligned) + " were not aligned to " +
-                  policy::readable(shape.unit) + ", and " + number(sums.small) + " were smaller");
-  return lines;
-}
-
-std::vector<std::string> timer_lines(const IoShape& shape, const IoTimes& times) {
-  std::vector<std::string> lines;
-  lines.push_back("times of '" + shape.path + "' in seconds, of " + number(shape.ranks) +
-                  " ranks:      least       mean   greatest");
-  for (std::size_t i = 0; i < kIoTimes; ++i) {
-    std::string name = std::string("  ") + kTimeNames[i];
-    name.resize(20, ' ');
-    const double mean = static_cast<double>(times.sum[i]) / shape.ranks;
-    lines.push_back(name + seconds(static_cast<double>(times.least[i])) + " " + seconds(mean) +
-                    " " + seconds(static_cast<double>(times.greatest[i])));
-  }
-  return lines;
+void LoneSums::combine(const LoneSums& other) {
+  if (other.ranks == 0) return;
+  IoTimes all = other.times;
+  if (ranks > 0) all.combine(times);
+  times = all;
+  fabric::add(ranks, other.ranks);
+  fabric::add(files, other.files);
+  sums.combine(other.sums);
 }
 
 }  // namespace headrace::file

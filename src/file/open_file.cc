@@ -2,6 +2,7 @@
 
 #include "base/message.h"
 #include "base/settings.h"
+#include "file/aggregator_display.h"
 #include "file/agreement.h"
 #include "file/hint_display.h"
 #include "file/profiles.h"
@@ -24,19 +25,22 @@ struct Opening {
   std::int64_t failure = 0;  ///< code_of() its error
   fabric::Extremes mode;
   std::int64_t verifies = 0;  ///< 1: HEADRACE_VERIFY is set
+  std::int64_t displays = 0;  ///< 1: HEADRACE_AGGREGATORS_DISPLAY is set
 
   void combine(const Opening& other) {
     fabric::keep_greatest(failure, other.failure);
     mode.combine(other.mode);
     fabric::keep_least(verifies, other.verifies);
+    fabric::keep_least(displays, other.displays);
   }
 };
 
 /// Agrees on the mode, before anything that depends on it: ranks with other modes would wait at
-/// other places. Returns whether HEADRACE_VERIFY is set on all ranks.
-Result<bool> agree_on_mode(exchange::FileChannel& channel, const AccessMode& mode,
-                           std::string_view path, const Error& refused) {
-  Opening all{code_of(refused), fabric::Extremes::of(bits_of(mode)), settings().verify ? 1 : 0};
+/// other places.
+Result<OpenFile::Asked> agree_on_mode(exchange::FileChannel& channel, const AccessMode& mode,
+                                      std::string_view path, const Error& refused) {
+  Opening all{code_of(refused), fabric::Extremes::of(bits_of(mode)), settings().verify ? 1 : 0,
+              settings().aggregators_display ? 1 : 0};
   if (Error error = channel.combine(all)) return error;
   if (!all.mode.are_same()) {
     return Error{ErrorClass::not_same, 0,
@@ -49,7 +53,7 @@ Result<bool> agree_on_mode(exchange::FileChannel& channel, const AccessMode& mod
     print_message_once(
         "no write is verified (HEADRACE_VERIFY is not set on all ranks), set it for the whole job");
   }
-  return all.verifies == 1;
+  return OpenFile::Asked{.verifies = all.verifies == 1, .displays = all.displays == 1};
 }
 
 /// Finds what this rank must find of the layout, and the profile. Only the first rank looks at the
@@ -82,10 +86,10 @@ Result<std::unique_ptr<File>> File::open(std::shared_ptr<exchange::FileTeam> tea
   Result<std::unique_ptr<exchange::FileChannel>> channel = team->open_channel();
   if (!channel) return channel.error();
   const Error& failed = lacking ? lacking : refused;
-  const Result<bool> may_verify = agree_on_mode(*channel.value(), mode, path, failed);
-  if (!may_verify) return may_verify.error();
+  const Result<OpenFile::Asked> asked = agree_on_mode(*channel.value(), mode, path, failed);
+  if (!asked) return asked.error();
   if (Error error =
-          file->open(std::move(channel.value()), file_system, path, hints, may_verify.value())) {
+          file->open(std::move(channel.value()), file_system, path, hints, asked.value())) {
     return error;
   }
   return std::unique_ptr<File>(std::move(file));
@@ -102,7 +106,7 @@ OpenFile::OpenFile(const std::shared_ptr<exchange::FileTeam>& team, const std::s
 
 Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
                      storage::FileSystem& file_system, std::string_view path, const Hints& hints,
-                     bool may_verify) {
+                     const Asked& asked) {
   channel_ = std::move(channel);
   // The channel's place may have served another file before. No rank writes before all have agreed,
   // below.
@@ -116,14 +120,14 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
     recorded_.open(path_);
     return {};
   }));
-  const record::CallTimer timer(recorded_.counts(), false);
+  const record::CallTimer timer(recorded_.counts(), &record::FileCounts::open);
   if (Error error = open_store(file_system, path); !failed) failed = std::move(error);
   if (!failed && mode_.append) failed = attempt([this] { return find_end(); });
   if (!failed) {
     failed = attempt([&]() -> Error {
       storage::Store& unbuffered = buffered_ != nullptr ? buffered_->unbuffered() : *store_;
       executor_.emplace(*channel_, *store_, unbuffered, path_, *failures_, recorded_,
-                        may_verify && mode_.write);
+                        asked.verifies && mode_.write);
       return {};
     });
   }
@@ -140,11 +144,13 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
       agree(*channel_, failed, {"open", path_}, hints_->values(), *pointer_.view(), found());
   if (!agreement) return agreement.error();
   layout_ = agreement.value().layout;
-  recorded_.set_unit(layout_.stripes.size > 0 ? layout_.stripes.size : layout_.block_size);
+  const ByteCount stripe = agreement.value().stripe;
+  recorded_.set_unit(stripe > 0 ? stripe : layout_.block_size);
   nodes_write_for_each_other_ = agreement.value().view.may_exchange();
   executor_->collective().set(agreement.value());
   executor_->collective().get_ready(layout_.kind);
   report_corrections(agreement.value());
+  if (asked.displays) display_aggregators(agreement.value());
   recorded_.note_open();
   if (!layout_.is_one_file) executor_->stop_verifying();
   Verification* const verification = executor_->verification();
@@ -159,9 +165,22 @@ void OpenFile::report_corrections(const Agreement& agreement) {
     const bool is_first = channel_->nodes().rank() == 0;
     if (is_first) recorded_.note_corrections(lines);
     hints_->note_corrections(lines);
-    if (is_first && settings().hints_display) {
-      print_message_once(explain_hints(path_, {hints(), hints_->shown(), hints_->origins()}));
+    if (is_first && is_display_wanted()) {
+      print_message_once(explain_hints(
+          path_, {hints(), hints_->asked(), hints_->origins(), explain_nodes(agreement)}));
     }
+    return {};
+  }));
+}
+
+/// Collective. Files of one rank have no aggregators to tell of.
+void OpenFile::display_aggregators(const Agreement& agreement) {
+  if (channel_->nodes().size() == 1) return;
+  const std::vector<AggregatorNode> nodes = gather_nodes(*channel_, agreement.places);
+  if (nodes.empty()) return;
+  static_cast<void>(attempt([&]() -> Error {
+    print_messages(aggregator_lines(path_, nodes, executor_->collective().domains(),
+                                    agreement.view.may_exchange()));
     return {};
   }));
 }
@@ -204,7 +223,7 @@ Error OpenFile::open_store(storage::FileSystem& file_system, std::string_view pa
 /// Counts and buffers what goes to the store, as settings ask for it.
 void OpenFile::set_store(std::unique_ptr<storage::Store> opened, std::string_view path) {
   store_ = recorded_.counted(std::move(opened));
-  const buffering::BufferShape* const wanted = buffering::plan_of_process().find(path, path_);
+  const buffering::BufferShape* const wanted = buffering::shape_of(path, path_);
   if (wanted == nullptr) return;
   const auto shape = buffering::limited(*wanted, own_share_of(channel_->nodes().node_size()));
   if (shape.count == 0) return;
@@ -217,7 +236,7 @@ void OpenFile::set_store(std::unique_ptr<storage::Store> opened, std::string_vie
 void OpenFile::explain_buffers(const buffering::BufferShape& shape) const {
   const std::string text = buffering::text_of(shape);
   recorded_.note_buffers(text);
-  if (settings().hints_display) print_message_once("buffers of '" + path_ + "': " + text);
+  if (is_display_wanted()) print_message_once("buffers of '" + path_ + "': " + text);
 }
 
 Result<ByteCount> OpenFile::size() {
@@ -286,9 +305,8 @@ Error OpenFile::set_hints(const Hints& hints, const Error& refused) {
 }
 
 Hints OpenFile::hints() const {
-  Hints hints = hints_->shown();
-  hints["cb_buffer_size"] = std::to_string(executor_->collective().window_size());
-  for (auto& [name, value] : hints_of(layout_)) hints[name] = std::move(value);
+  Hints hints = hints_in_force(hints_->shown(), layout_, channel_->nodes().size(),
+                               executor_->collective().window_size());
   if (const auto sent = executor_->collective().sent(); sent.messages > 0) {
     hints["headrace_messages_sent"] = std::to_string(sent.messages);
     hints["headrace_bytes_sent"] = std::to_string(sent.bytes);

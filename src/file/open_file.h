@@ -29,10 +29,16 @@ class OpenFile : public File {
   OpenFile(const std::shared_ptr<exchange::FileTeam>& team, const std::string& path,
            AccessMode mode);
 
-  /// Collective: opens the store on all ranks, which have agreed on the mode and on whether they
-  /// may verify, and agrees on hints. Only here is the program's file name used.
+  /// What settings of all ranks ask for.
+  struct Asked {
+    bool verifies = false;
+    bool displays = false;  ///< its aggregators
+  };
+
+  /// Collective: opens the store on all ranks, which have agreed on the mode and on what is asked,
+  /// and agrees on hints. Only here is the program's file name used.
   Error open(std::unique_ptr<exchange::FileChannel> channel, storage::FileSystem& file_system,
-             std::string_view path, const Hints& hints, bool may_verify);
+             std::string_view path, const Hints& hints, const Asked& asked);
 
   Error close() override;
   Error sync() override;
@@ -67,6 +73,7 @@ class OpenFile : public File {
   Error find_end();
   Error settle_and(Error (storage::Store::*action)());
   void report_corrections(const Agreement& agreement);
+  void display_aggregators(const Agreement& agreement);
   Error change_size(ByteCount size, Error (storage::Store::*change)(ByteCount));
   PreparedCall prepare(const TransferCall& call, bool in_background);
   Result<std::shared_ptr<Operation>> begin_call(const TransferCall& call, bool in_background);
@@ -75,7 +82,7 @@ class OpenFile : public File {
   struct Closing;
   Closing values_at_close(const Error& failed) const;
   void record(const Closing& all, const std::optional<record::Verified>& verified) const;
-  void tell_statistics() const;
+  void tell_statistics(std::int64_t closing, bool tells_ranks) const;
   void tell_buffers() const;
 
   std::shared_ptr<exchange::FileTeam> team_;

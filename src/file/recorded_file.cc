@@ -34,13 +34,34 @@ KeptChoices& kept_choices() {
   return only;
 }
 
+/// How often files were opened. As many names as a record keeps; 0 for others.
+class OpensByName {
+ public:
+  std::int64_t count(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    if (opens_.size() >= kMost && !opens_.contains(name)) return 0;
+    return ++opens_[name];
+  }
+
+ private:
+  static constexpr std::size_t kMost = 1000;
+  std::mutex mutex_;
+  std::map<std::string, std::int64_t> opens_;
+};
+
+OpensByName& opens_by_name() {
+  static auto& only = *new OpensByName;  // as above
+  return only;
+}
+
 }  // namespace
 
 void RecordedFile::open(const std::string& path) {
   counts_ = record::counts_of_file(path.c_str(), false);
   if (counts_ != nullptr) name_ = record::recorded_name(path);
   if (settings().io_stats == 0 && settings().io_timers == 0) return;
-  requests_ = std::make_unique<StoreRequests>();
+  is_told_ = true;
+  told_name_ = path;
   if (counts_ == nullptr) {
     own_counts_ = std::make_unique<record::FileCounts>();
     counts_ = own_counts_.get();
@@ -51,18 +72,30 @@ void RecordedFile::open(const std::string& path) {
 }
 
 IoSums RecordedFile::sums() const {
-  return requests_ == nullptr ? IoSums() : sums_of(begin_, *counts_, *requests_);
+  return is_told_ ? sums_of(begin_, *counts_) : IoSums();
 }
 
-IoTimes RecordedFile::times() const {
-  if (requests_ == nullptr) return {};
-  return IoTimes::of(
-      times_of(begin_, *counts_, record::tick_length(opened_, record::read_clock())));
+OwnTimes RecordedFile::times(std::int64_t closing) const {
+  if (!is_told_) return {};
+  record::FileCounts now = *counts_;
+  now.ticks += closing;
+  now.close += closing;
+  return times_of(begin_, now, record::tick_length(opened_, record::read_clock()));
+}
+
+void RecordedFile::note_open() {
+  if (counts_ == nullptr) return;
+  record::add(counts_->opens, 1);
+  if (!is_told_) return;
+  static_cast<void>(attempt([this]() -> Error {
+    opens_ = opens_by_name().count(told_name_);
+    return {};
+  }));
 }
 
 std::unique_ptr<storage::Store> RecordedFile::counted(std::unique_ptr<storage::Store> store) const {
   if (counts_ == nullptr) return store;
-  return std::make_unique<RecordedStore>(std::move(store), *counts_, requests_.get());
+  return std::make_unique<RecordedStore>(std::move(store), *counts_);
 }
 
 void RecordedFile::count_call(Direction direction, bool is_collective) {

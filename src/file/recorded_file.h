@@ -27,21 +27,22 @@ class RecordedFile {
   void open(const std::string& path);
   /// Null if nothing is counted.
   record::FileCounts* counts() const { return counts_; }
-  void note_open() {
-    if (counts_ != nullptr) record::add(counts_->opens, 1);
-  }
+  void note_open();
 
   /// A store that counts what it moves, in the place of one that does not.
   std::unique_ptr<storage::Store> counted(std::unique_ptr<storage::Store> store) const;
 
   /// Bytes of a stripe, or of a block, by which requests are judged.
   void set_unit(ByteCount unit) {
-    if (requests_ != nullptr) requests_->unit = unit;
+    if (counts_ != nullptr) counts_->unit = unit;
   }
-  ByteCount unit() const { return requests_ == nullptr ? 0 : requests_->unit; }
-  /// What this rank has counted since the open, for those who ask for it; else zeros.
+  ByteCount unit() const { return counts_ == nullptr ? 0 : counts_->unit; }
+  /// How often this process has opened the file, if statistics are told; 0: not known.
+  std::int64_t opens() const { return opens_; }
+  /// What this rank has counted since the open, for those who ask for it; else zeros. `closing`:
+  /// ticks of a call of MPI_File_close that has not ended.
   IoSums sums() const;
-  IoTimes times() const;
+  OwnTimes times(std::int64_t closing) const;
 
   /// A call has begun.
   void note_call(Direction direction, bool is_collective) {
@@ -78,10 +79,12 @@ class RecordedFile {
   void add_to_choice(const PathChoice& choice, Direction direction, std::int64_t ticks);
 
   std::string name_;
+  std::string told_name_;  ///< the file's own, if statistics are told
   record::FileCounts* counts_ = nullptr;
   std::unique_ptr<record::FileCounts> own_counts_;  ///< if nothing is recorded, but told
-  std::unique_ptr<StoreRequests> requests_;         ///< if statistics are told
-  record::FileCounts begin_{};                      ///< the counts at the open
+  bool is_told_ = false;                            ///< statistics are
+  std::int64_t opens_ = 0;
+  record::FileCounts begin_{};  ///< the counts at the open
   record::ClockReading opened_;
   std::mutex mutex_;                       ///< guards what follows
   std::array<std::vector<Kept>, 2> kept_;  ///< by direction

@@ -10,12 +10,11 @@
 namespace headrace::file {
 
 /// Another store, whose bytes are counted, and whose time if a collective call makes them. It is
-/// there only if somebody wants to know. `requests`: null if nobody asks for these.
+/// there only if somebody wants to know.
 class RecordedStore : public storage::ForwardingStore {
  public:
-  RecordedStore(std::unique_ptr<storage::Store> inner, record::FileCounts& counts,
-                StoreRequests* requests)
-      : ForwardingStore(std::move(inner)), counts_(counts), requests_(requests) {}
+  RecordedStore(std::unique_ptr<storage::Store> inner, record::FileCounts& counts)
+      : ForwardingStore(std::move(inner)), counts_(counts) {}
 
   storage::Transferred read(FileOffset offset, std::span<const iovec> segments) override;
   storage::Transferred write(FileOffset offset, std::span<const iovec> segments) override;
@@ -24,7 +23,6 @@ class RecordedStore : public storage::ForwardingStore {
 
  private:
   record::FileCounts& counts_;
-  StoreRequests* requests_;
 };
 
 }  // namespace headrace::file

@@ -18,9 +18,12 @@ constexpr std::uint64_t kScratch = std::uint64_t{256} << 10;
   PathEnd& path =
       thread.find_path(static_cast<const std::uintptr_t*>(__builtin_frame_address(0)) + 1, 0);
   const std::int64_t begin = ticks();
+  const OpenCall::Outer outer =
+      thread.open_call().enter(0, path.id, begin, __builtin_frame_address(0));
   ThreadTimeline* const line = thread.timeline();
   if (line != nullptr) line->enter(0, begin, __builtin_frame_address(0));
   const std::int64_t end = ticks();
+  thread.open_call().leave(outer);
   thread.add_call(thread.row(path, 0, CallClass::other, 0), begin, end);
   if (line == nullptr) return;
   line->leave(__builtin_frame_address(0));

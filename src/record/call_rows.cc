@@ -5,6 +5,7 @@
 
 #include "record/access_rows.h"
 #include "record/bounds.h"
+#include "record/file_rows.h"
 
 namespace headrace::record {
 namespace {
@@ -34,11 +35,6 @@ void add(std::int64_t& into, std::int64_t value) {
   into = sum(into, value);
 }
 
-/// -1 says that it is not known.
-void add_if_known(std::int64_t& into, std::int64_t value) {
-  if (value >= 0) into = into < 0 ? value : sum(into, value);
-}
-
 void merge(CallsRow& into, const CallsRow& row) {
   for (std::int64_t CallsRow::* const column :
        {&CallsRow::calls, &CallsRow::failed, &CallsRow::sent, &CallsRow::received, &CallsRow::time,
@@ -63,14 +59,7 @@ void merge(MatrixRow& into, const MatrixRow& row) {
 }
 
 void merge(FilesRow& into, const FilesRow& row) {
-  for (std::int64_t FilesRow::* const column :
-       {&FilesRow::opens, &FilesRow::read, &FilesRow::written, &FilesRow::reads, &FilesRow::writes,
-        &FilesRow::collective_reads, &FilesRow::collective_writes, &FilesRow::time,
-        &FilesRow::exchange, &FilesRow::wait, &FilesRow::copy, &FilesRow::store}) {
-    add(into.*column, row.*column);
-  }
-  add_if_known(into.store_read, row.store_read);
-  add_if_known(into.store_written, row.store_written);
+  add_files(into, row);
 }
 
 void merge(AccessesRow& into, const AccessesRow& row) {

@@ -25,14 +25,23 @@ void CallTimer::stop() noexcept {
   moving_since = outer_since_;
   const auto spent = [this](Phase phase) { return spent_[static_cast<std::size_t>(phase)]; };
   add(counts_->ticks, since_ - begin_);
-  add(counts_->exchange, spent(Phase::exchange));
+  if (own_field_ != nullptr) add(counts_->*own_field_, since_ - begin_);
+  add(counts_->meet, spent(Phase::meet));
+  add(counts_->send, spent(Phase::send));
+  add(counts_->exchange, spent(Phase::meet) + spent(Phase::exchange) + spent(Phase::send));
   add(counts_->wait, spent(Phase::wait));
   add(counts_->copy, spent(Phase::copy));
-  add(counts_->store, spent(Phase::store));
+  add(counts_->reading, spent(Phase::read));
+  add(counts_->store, spent(Phase::read) + spent(Phase::write));
 }
 
 std::int64_t CallTimer::elapsed() const noexcept {
   return counts_ == nullptr ? 0 : record::ticks() - begin_;
+}
+
+void CallTimer::note_gap(std::int64_t bytes) noexcept {
+  add(counts_->gaps, 1);
+  add(counts_->gap_bytes, bytes);
 }
 
 Phase CallTimer::enter(Phase phase) noexcept {

@@ -9,7 +9,8 @@
 namespace headrace::record {
 
 /// What a rank does within a collective call on a file; `other` has no column of its own.
-enum class Phase : std::uint8_t { other, exchange, wait, copy, store };
+enum class Phase : std::uint8_t { other, meet, exchange, send, wait, copy, read, write };
+inline constexpr std::size_t kPhases = 8;
 
 /// Takes the time of one call on a file, from its making to its end. Inert without counts: then it
 /// costs one comparison.
@@ -19,6 +20,11 @@ class CallTimer {
   CallTimer(FileCounts* counts, bool has_phases) noexcept : counts_(counts) {
     if (counts != nullptr) [[unlikely]]
       start(has_phases);
+  }
+  /// A call that moves nothing; its time is also added to a field of its own.
+  CallTimer(FileCounts* counts, std::int64_t FileCounts::* own_field) noexcept
+      : CallTimer(counts, false) {
+    own_field_ = own_field;
   }
   ~CallTimer() {
     if (counts_ != nullptr) [[unlikely]]
@@ -31,6 +37,8 @@ class CallTimer {
   std::int64_t elapsed() const noexcept;
   /// Goes on in another phase, and returns the one before.
   Phase enter(Phase phase) noexcept;
+  /// The call left out so many bytes between others of a collective buffer, at once.
+  void note_gap(std::int64_t bytes) noexcept;
 
  private:
   void start(bool has_phases) noexcept;
@@ -41,7 +49,8 @@ class CallTimer {
   std::int64_t outer_since_;
   std::int64_t begin_;
   std::int64_t since_;  ///< when the present phase began
-  std::array<std::int64_t, 5> spent_;
+  std::array<std::int64_t, kPhases> spent_;
+  std::int64_t FileCounts::* own_field_ = nullptr;
   Phase phase_;
 };
 

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <span>
 
 #include "record/generated/verdict_texts.h"
 
@@ -70,6 +71,20 @@ std::string name_of(const FoundFrame& frame, const std::string& program) {
   return without_directory(frame.file) + offset.data();
 }
 
+/// Without what all programs have at the outer end: how the C library starts them. A function of
+/// it that is not exported has no name.
+void drop_start(std::vector<std::string>& names, std::span<const FoundFrame> frames) {
+  std::size_t end = 1;
+  const auto is_start = [&](std::size_t i) {
+    return frames[i].function.empty() &&
+           (names[i].starts_with("__libc_start") || names[i].starts_with("_start"));
+  };
+  while (end < names.size() && !is_start(end)) ++end;
+  if (end >= names.size()) return;
+  if (end > 1 && names[end - 1].starts_with("libc.so")) --end;
+  names.resize(end);
+}
+
 std::string cost_line(const JobStory& story) {
   const Costliest& first = story.first;
   if (first.site_time == 0) return {};
@@ -78,8 +93,11 @@ std::string cost_line(const JobStory& story) {
   std::string line = "most time in MPI at one place: " + first.site_procedure + ", " + time.data() +
                      " of all ranks" + (story.nodes > 1 ? " of the first node" : "");
   const std::string program = own_program();
-  for (std::size_t i = 0; i < std::min(kMostFrames, first.site.size()); ++i) {
-    line += (i == 0 ? ", called by " : " < ") + name_of(first.site[i], program);
+  std::vector<std::string> names;
+  for (const FoundFrame& frame : first.site) names.push_back(name_of(frame, program));
+  drop_start(names, first.site);
+  for (std::size_t i = 0; i < std::min(kMostFrames, names.size()); ++i) {
+    line += (i == 0 ? ", called by " : " < ") + names[i];
   }
   return line;
 }

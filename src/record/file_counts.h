@@ -7,6 +7,16 @@
 /// that a kill loses the calls in flight at most; who counts need not know that.
 namespace headrace::record {
 
+/// Requests of one direction to the file system. They are judged by FileCounts::unit.
+struct RequestCounts {
+  std::int64_t requests;
+  std::int64_t collective;  ///< in collective calls
+  std::int64_t whole;       ///< of exactly a unit
+  std::int64_t small;       ///< of less than a unit
+  std::int64_t unaligned;   ///< that begin or end inside of a unit
+  std::int64_t repeated;    ///< system calls for what an interrupted or short one had left
+};
+
 /// Of one rank. Times in ticks. Fields are added to from several threads, by add().
 struct FileCounts {
   std::int64_t opens;
@@ -18,11 +28,21 @@ struct FileCounts {
   std::int64_t writes;
   std::int64_t collective_reads;
   std::int64_t collective_writes;
-  std::int64_t ticks;     ///< in all calls on the file, by whichever thread
-  std::int64_t exchange;  ///< of collective calls, as are those below: telling each other
-  std::int64_t wait;      ///< for other ranks
-  std::int64_t copy;      ///< between the program's memory and buffers
-  std::int64_t store;     ///< in the file system
+  RequestCounts read_requests;
+  RequestCounts write_requests;
+  std::int64_t gaps;       ///< between what was written of a collective buffer
+  std::int64_t gap_bytes;  ///< in these
+  std::int64_t unit;       ///< bytes: a stripe, or a block of the file system; 0: not known yet
+  std::int64_t ticks;      ///< in all calls on the file, by whichever thread
+  std::int64_t exchange;   ///< of collective calls, as are those below: telling each other
+  std::int64_t wait;       ///< for other ranks
+  std::int64_t copy;       ///< between the program's memory and buffers
+  std::int64_t store;      ///< in the file system
+  std::int64_t open;       ///< of `ticks`: in opening the file
+  std::int64_t close;      ///< of `ticks`: in closing it
+  std::int64_t meet;       ///< of `exchange`: agreeing on how a call goes
+  std::int64_t send;       ///< of `exchange`: messages between nodes
+  std::int64_t reading;    ///< of `store`: reading
 };
 
 inline void add(std::int64_t& count, std::int64_t more) {

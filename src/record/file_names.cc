@@ -54,8 +54,9 @@ std::string recorded_name(std::string_view name) {
 
 Facts recorded_facts(Facts facts) {
   if (has_names()) return facts;
-  std::erase_if(
-      facts, [](const auto& fact) { return fact.first == "command" || fact.first == "directory"; });
+  std::erase_if(facts, [](const auto& fact) {
+    return fact.first == "command" || fact.first == "directory" || fact.first == "script";
+  });
   return facts;
 }
 

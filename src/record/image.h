@@ -113,6 +113,13 @@ struct RegionMark {
   std::int64_t mismatched;  ///< ends without a begin, or before the end of an inner region
 };
 
+/// The last call that a thread has begun.
+struct LastCall {
+  std::int64_t begin;       ///< in ticks, while it goes on; 0: it has ended. Written last
+  std::uint32_t procedure;  ///< a note's number; kNone: there was none
+  std::uint32_t path;       ///< a frame of the same thread
+};
+
 /// Of one thread.
 struct ThreadItem {
   std::int64_t last_ticks;  ///< the end of its last call
@@ -123,6 +130,7 @@ struct ThreadItem {
   std::int64_t checks;
   std::int64_t wrong;
   RegionMark region;
+  LastCall last;
 };
 
 inline constexpr int kBins = 7;

@@ -312,6 +312,8 @@ void Image::check_references() {
     std::ranges::for_each(each.waits, check);
     for (RegionItem& region : each.regions) drop_unless_below(region.note, regions);
     if (each.totals.region.region > regions) each.totals.region.region = 0;
+    drop_unless_below(each.totals.last.procedure, notes(NoteKind::procedure).size());
+    drop_unless_below(each.totals.last.path, each.frames.size());
     check_frames(each.frames, modules, functions);
   }
   for (FileItem& file : files_) drop_unless_below(file.name, notes(NoteKind::file).size());

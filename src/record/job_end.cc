@@ -78,10 +78,9 @@ void remove_all(const std::vector<std::string>& images) {
 KeptJobs kept_jobs() {
   constexpr std::int64_t kSecond = 1'000'000'000;
   const Settings& all = settings();
-  const bool is_asked_for = all.gives("HEADRACE_RECORD") || all.record_files || all.timeline ||
-                            all.sampling || all.counters != CountersSetting::off ||
-                            wants_traces(all);
-  return {all.record_shortest * kSecond, is_asked_for};
+  const bool has_more = all.record_files || all.timeline || all.sampling ||
+                        all.counters != CountersSetting::off || wants_traces(all);
+  return {all.record_shortest * kSecond, has_more || is_asked_for(all)};
 }
 
 /// Whether it is one of this job's: others may have left theirs under the same name.
@@ -116,6 +115,12 @@ void tell_lost(const std::string& path) {
 }
 
 }  // namespace
+
+bool is_asked_for(const Settings& settings) {
+  return std::ranges::any_of(settings.given, [](const GivenSetting& one) {
+    return one.name == "HEADRACE_RECORD" && one.origin != Origin::fallback && one.text != "auto";
+  });
+}
 
 RankEnd own_end(std::int64_t node) {
   const ProcessName& process = job_mark().process;

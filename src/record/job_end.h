@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/settings.h"
 #include "record/job_record.h"
 #include "record/process_facts.h"
 
@@ -12,6 +13,9 @@
 /// several each rank first tells all others where its image is; then each node's first rank, its
 /// leader, reads those of its node and sends rank 0 the node's part.
 namespace headrace::record {
+
+/// Whether somebody wants a record of any job: HEADRACE_RECORD has a value other than auto.
+bool is_asked_for(const Settings& settings);
 
 /// What a rank tells the others. Plain numbers, which ranks send.
 struct RankEnd {

@@ -121,8 +121,10 @@ Error JobRecord::open(const RecordPlace& place) {
     if (Error failed = make_private_directory(place.path)) return failed;
   }
   const Facts known = facts();
-  const std::string name = record_name(value_of(known, "program"), value_of(known, "job"),
-                                       summary_.rank_count, summary_.nodes, summary_.start);
+  const std::string script = value_of(known, "script");
+  const std::string program = script.empty() ? value_of(known, "program") : script;
+  const std::string name = record_name(program, value_of(known, "job"), summary_.rank_count,
+                                       summary_.nodes, summary_.start);
   Result<RecordFile> made = RecordFile::make(place.path, name);
   if (!made) return made.error();
   file_.emplace(std::move(made.value()));

@@ -40,7 +40,7 @@ std::vector<std::int64_t> NodeRegions::add(const Image& image, const RankTimes& 
     told.push_back({note.empty() ? kOtherRegions : id_in(note[0]), texts_.place(label)});
     numbers.push_back(number_of(told.back().id, told.back().label));
   }
-  const std::int64_t now = end_of(image) - off_ticks(image);
+  const std::int64_t now = times.end().ticks - off_ticks(image, times);
   for (const auto& [number, thread] : image.threads()) {
     const RegionMark& mark = thread.totals.region;
     for (const RegionItem& item : thread.regions) {

@@ -7,9 +7,10 @@
 #include "record/access_rows.h"
 #include "record/bounds.h"
 #include "record/call_rows.h"
+#include "record/file_rows.h"
 #include "record/heat_rows.h"
 #include "record/held_files.h"
-#include "record/image_owner.h"
+#include "record/last_calls.h"
 #include "record/node_paths.h"
 #include "record/node_regions.h"
 #include "record/node_samples.h"
@@ -24,14 +25,6 @@ namespace {
 
 constexpr std::int64_t kOtherPeers = -1;
 constexpr std::int64_t kOutsidePeers = -2;
-
-/// A rank that was killed left no state: its process tells whether it runs.
-RankState state_of(const Image& image) {
-  const RankState told = image.state();
-  if (told != RankState::running) return told;
-  const ImageHeader& header = image.header();
-  return owner_runs(header) ? RankState::running : RankState::exited;
-}
 
 class NodeTables {
  public:
@@ -79,6 +72,7 @@ class NodeTables {
   std::vector<CallsRow> calls_;
   std::vector<WaitsRow> waits_;
   std::vector<AwaitedRow> awaited_;
+  std::vector<LastCallsRow> last_calls_;
   std::vector<CountersRow> counters_;
   std::vector<MatrixRow> matrix_;
   std::vector<FilesRow> files_;
@@ -97,7 +91,7 @@ void NodeTables::add_rank(const Image& image, const RankTimes& times) {
   row.process = not_negative(header.process);
   row.cores = texts_.place(image.fact("cores"));
   row.program = texts_.place(image.fact("program"));
-  row.state = static_cast<std::int64_t>(state_of(image));
+  row.state = static_cast<std::int64_t>(times.end().state);
   row.start = not_negative(header.start);
   row.run = run_of(image, times);
   row.init = not_negative(header.init);
@@ -119,7 +113,8 @@ void NodeTables::add_rank(const Image& image, const RankTimes& times) {
   row.matched = not_negative(image.header().matched);
   row.early = std::min(not_negative(image.header().early), row.matched);
   row.untraced = not_negative(static_cast<std::int64_t>(image.header().untraced.load()));
-  row.off = std::min(times.ns(off_ticks(image)), row.run);
+  row.off = std::min(times.ns(off_ticks(image, times)), row.run);
+  row.unheard = times.end().unheard;
   constexpr double kPicoseconds = 1000;  // of a nanosecond
   row.recorder =
       bounded(static_cast<double>(calls) * static_cast<double>(header.call_cost) / kPicoseconds);
@@ -163,24 +158,32 @@ void NodeTables::add_calls(const Image& image, const RankTimes& times) {
       made.rank = image.header().rank;
       made.thread = number;
       made.procedure = procedures[item.procedure].name;
-      made.region = regions[item.region];
       if (item.path != kNone) made.path = paths[item.path];
+    };
+    const auto name_all = [&](auto& made, const auto& item) {
+      name(made, item);
+      made.region = regions[item.region];
       if (item.communicator != kNone) made.communicator = communicators[item.communicator];
     };
     for (const Row& row : thread.rows) {
       if (row.calls <= 0 || row.procedure == kNone) continue;
       CallsRow made = call_row(row, times);
-      name(made, row);
+      name_all(made, row);
       made.class_ = procedures[row.procedure].call_class;
       calls_.push_back(made);
     }
     for (const WaitItem& item : thread.waits) {
       if (item.calls <= 0 || item.procedure == kNone) continue;
       WaitsRow made = waits_row(item, times);
-      name(made, item);
+      name_all(made, item);
       waits_.push_back(made);
     }
     add_peers(image.header().rank, thread.peers);
+    if (auto last = last_call(image, thread.totals, times)) {
+      name(*last, thread.totals.last);
+      last->class_ = procedures[thread.totals.last.procedure].call_class;
+      last_calls_.push_back(*last);
+    }
   }
   samples_.add(image, paths_.add(image, image.sampled().frames), regions);
   traces_.add(image, times, regions);
@@ -217,23 +220,9 @@ void NodeTables::add_files(const Image& image, const RankTimes& times) {
     const FileCounts& file = item.counts;
     // It was looked for, but not opened.
     if (file.opens == 0 && file.reads == 0 && file.writes == 0 && file.ticks == 0) continue;
-    FilesRow row;
+    FilesRow row = files_row(file, times);
     row.rank = image.header().rank;
     row.file = texts_.place(image.field(NoteKind::file, item.name, 0));
-    row.opens = not_negative(file.opens);
-    row.read = not_negative(file.read);
-    row.written = not_negative(file.written);
-    row.store_read = std::max<std::int64_t>(file.store_read, -1);
-    row.store_written = std::max<std::int64_t>(file.store_written, -1);
-    row.reads = not_negative(file.reads);
-    row.writes = not_negative(file.writes);
-    row.collective_reads = not_negative(file.collective_reads);
-    row.collective_writes = not_negative(file.collective_writes);
-    row.time = times.ns(file.ticks);
-    row.exchange = times.ns(file.exchange);
-    row.wait = times.ns(file.wait);
-    row.copy = times.ns(file.copy);
-    row.store = times.ns(file.store);
     files_.push_back(row);
   }
 }
@@ -302,6 +291,7 @@ void NodeTables::add_common(const Image& image) {
 Sections NodeTables::pack() {
   sort_and_merge(calls_);
   sort_and_merge(waits_);
+  sort_last_calls(last_calls_, ranks_);
   sort_and_merge(matrix_);
   sort_and_merge(files_);
   sort_and_merge(accesses_);
@@ -314,6 +304,7 @@ Sections NodeTables::pack() {
   append_rows<CallsRow>(made, Table::calls, node_, calls_);
   append_rows<WaitsRow>(made, Table::waits, node_, waits_);
   append_rows<AwaitedRow>(made, Table::awaited, node_, awaited_);
+  append_rows<LastCallsRow>(made, Table::last_calls, node_, last_calls_);
   append_rows<RegionsRow>(made, Table::regions, node_, regions_.rows());
   append_rows<SamplingRow>(made, Table::sampling, node_, samples_.threads());
   append_rows<SamplesRow>(made, Table::samples, node_, samples_.rows());

@@ -62,6 +62,11 @@ std::int64_t NodeTimeline::time_of(std::int64_t ticks) const {
              : not_negative(start - times.ns(first.begin_ticks - not_negative(ticks)));
 }
 
+std::int64_t NodeTimeline::end_of(const Image& image) const {
+  const auto place = static_cast<std::size_t>(&image - images_.data());
+  return time_of(times_of_ranks_[place].end().ticks);
+}
+
 /// By thread.
 std::vector<NodeTimeline::Own> NodeTimeline::latest_of(const Image& image) const {
   std::vector<Own> found;
@@ -180,7 +185,7 @@ void NodeTimeline::add_timeline(const Image& image, std::uint32_t number, const 
   }
   row.lost = not_negative(not_negative(item.added) - row.events);
   if (row.lost == 0) since = image.header().begin_ticks;
-  row.since = time_of(since == INT64_MAX ? record::end_of(image) : since);
+  row.since = since == INT64_MAX ? end_of(image) : time_of(since);
   row.clock_error = std::max<std::int64_t>(item.clock_error, -1);
   threads_.push_back(row);
 }
@@ -197,7 +202,7 @@ void NodeTimeline::add_file_timeline(const Image& image, std::span<const Own> ev
   const auto added = static_cast<std::int64_t>(image.file_timeline().head->added.load());
   row.lost = not_negative(not_negative(added) - row.events);
   if (row.lost == 0) since = image.header().begin_ticks;
-  row.since = time_of(since == INT64_MAX ? record::end_of(image) : since);
+  row.since = since == INT64_MAX ? end_of(image) : time_of(since);
   files_.push_back(row);
 }
 

@@ -65,6 +65,8 @@ class NodeTimeline {
   void add_open(const Image& image, std::uint32_t number, const TimelineItem& item,
                 const Places& places, std::vector<Placed>& placed);
   std::int64_t time_of(std::int64_t ticks) const;
+  /// When a rank ended, as time_of tells.
+  std::int64_t end_of(const Image& image) const;
 
   const std::span<const Image> images_;
   const std::span<const RankTimes> times_of_ranks_;

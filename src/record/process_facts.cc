@@ -7,9 +7,9 @@
 #include <array>
 #include <string_view>
 
+#include "base/process_environment.h"
+#include "base/settings.h"
 #include "base/small_file.h"
-
-extern char** environ;
 
 namespace headrace::record {
 namespace {
@@ -23,11 +23,18 @@ constexpr std::array kAllowed = {
     "PBS_QUEUE",         "LSB_JOBID",           "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
     "UCX_TLS",           "UCX_NET_DEVICES",     "FI_PROVIDER",          "LD_PRELOAD"};
 constexpr std::array kAllowedBeginnings = {
-    "HEADRACE_",   "MPICH_",         "MPIR_CVAR_",      "I_MPI_ADJUST_", "I_MPI_FABRICS",
-    "I_MPI_PIN",   "OMPI_MCA_coll_", "OMPI_MCA_mpi_",   "OMPI_MCA_btl",  "OMPI_MCA_pml",
-    "OMPI_MCA_io", "OMPI_MCA_fcoll", "OMPI_MCA_rmaps_", "ROMIO_"};
+    "MPICH_",         "MPIR_CVAR_",      "I_MPI_ADJUST_", "I_MPI_FABRICS", "I_MPI_PIN",
+    "OMPI_MCA_coll_", "OMPI_MCA_mpi_",   "OMPI_MCA_btl",  "OMPI_MCA_pml",  "OMPI_MCA_io",
+    "OMPI_MCA_fcoll", "OMPI_MCA_rmaps_", "ROMIO_"};
+
+/// Of ours only settings: people make up names of their own that begin so.
+bool is_setting(std::string_view name) {
+  static const std::vector<SettingInForce> all = settings_in_force(settings());
+  return std::ranges::find(all, name, &SettingInForce::name) != all.end();
+}
 
 bool is_allowed(std::string_view name) {
+  if (name.starts_with("HEADRACE_")) return is_setting(name);
   return std::ranges::find(kAllowed, name) != kAllowed.end() ||
          std::ranges::any_of(kAllowedBeginnings, [&](std::string_view beginning) {
            return name.starts_with(beginning);
@@ -41,11 +48,38 @@ std::string link_of(const char* path) {
 }
 
 /// The words, with blanks between them.
-std::string command_line() {
-  std::string words = read_small_file("/proc/self/cmdline", 4000);
+std::string command_line(std::string words) {
   while (!words.empty() && words.back() == '\0') words.pop_back();
   std::ranges::replace(words, '\0', ' ');
   return words;
+}
+
+/// What the interpreter of Python runs: a file's name without directory and .py, or a module's;
+/// empty if the program is none, or runs neither.
+std::string python_script(std::string_view program, std::string_view words) {
+  if (!program.substr(program.rfind('/') + 1).starts_with("python")) return "";
+  std::vector<std::string_view> all;
+  while (!words.empty()) {
+    const std::size_t end = std::min(words.find('\0'), words.size());
+    all.push_back(words.substr(0, end));
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    const std::string_view word = all[i];
+    if (word == "-m" && i + 1 < all.size()) {
+      if (all[++i] != "mpi4py") return std::string(all[i]);
+      continue;  // which runs a script
+    }
+    if (word == "-c" || word == "-") return "";
+    if (word == "-W" || word == "-X") {
+      ++i;  // has a word of its own
+    } else if (!word.starts_with('-')) {
+      std::string_view name = word.substr(word.rfind('/') + 1);
+      if (name.ends_with(".py")) name.remove_suffix(3);
+      return std::string(name);
+    }
+  }
+  return "";
 }
 
 std::string own_cores() {
@@ -75,16 +109,22 @@ std::string core_list(const std::vector<int>& cores) {
 Facts process_facts() {
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
-  return {{"host", host.data()},
-          {"program", link_of("/proc/self/exe")},
-          {"command", command_line()},
-          {"directory", link_of("/proc/self/cwd")},
-          {"cores", own_cores()}};
+  const std::string program = link_of("/proc/self/exe");
+  const std::string words = read_small_file("/proc/self/cmdline", 4000);
+  Facts facts = {{"host", host.data()},
+                 {"program", program},
+                 {"command", command_line(words)},
+                 {"directory", link_of("/proc/self/cwd")},
+                 {"cores", own_cores()}};
+  if (std::string script = python_script(program, words); !script.empty()) {
+    facts.emplace_back("script", std::move(script));
+  }
+  return facts;
 }
 
 Facts allowed_variables() {
   Facts found;
-  for (char** each = environ; each != nullptr && *each != nullptr; ++each) {
+  for (const char* const* each = process_environment(); *each != nullptr; ++each) {
     const std::string_view entry = *each;
     const std::size_t equals = entry.find('=');
     if (equals == std::string_view::npos || !is_allowed(entry.substr(0, equals))) continue;

@@ -10,11 +10,12 @@ namespace headrace::record {
 /// Names and values.
 using Facts = std::vector<std::pair<std::string, std::string>>;
 
-/// host, program, command, directory, and cores: those to which it is bound now, as "0-3,8".
+/// host, program, command, directory, cores (those to which it is bound now, as "0-3,8"), and of an
+/// interpreter of Python the script.
 Facts process_facts();
 
 /// The variables of the environment that are recorded, which have no secrets: those of this list of
-/// names and beginnings of names.
+/// names and beginnings of names, and our own settings.
 Facts allowed_variables();
 
 /// Cores as "0-3,8".

@@ -12,11 +12,26 @@ namespace headrace::record {
 /// A product that is no integer, between 0 and INT64_MAX.
 std::int64_t bounded(double value);
 
-/// What a rank's ticks are in nanoseconds.
+/// How the rank has ended. One that was killed left no state: its process tells whether it runs.
+RankState state_of(const Image& image);
+
+/// Until when a rank ran, as far as it is known.
+struct Ending {
+  RankState state = RankState::running;
+  std::int64_t ticks = 0;
+  std::int64_t heard = 0;  ///< until when a call that had not ended went on, in ticks
+  /// For so many ns nobody knows what became of it: until now, of a rank that was killed. -1: for
+  /// how long is not known either.
+  std::int64_t unheard = 0;
+};
+
+/// What a rank's ticks are in nanoseconds, and when it ended.
 class RankTimes {
  public:
-  RankTimes(const ImageHeader& header, double tick_length)
-      : header_(header), tick_length_(tick_length) {}
+  RankTimes(const ImageHeader& header, double tick_length, const Ending& end)
+      : header_(header), tick_length_(tick_length), end_(end) {}
+
+  const Ending& end() const { return end_; }
 
   std::int64_t ns(std::int64_t ticks) const {
     return bounded(static_cast<double>(ticks) * tick_length_);
@@ -34,20 +49,21 @@ class RankTimes {
  private:
   const ImageHeader& header_;
   double tick_length_;
+  Ending end_;
 };
 
 /// The times of each image, all of one node. A rank that did not come to an end has but one reading
 /// of its clock: `now`, read on the same node, is its second. If `now` cannot be (another clock;
 /// the machine was started anew), another rank's counter tells. Images must stay.
+///
+/// A rank that runs ends now. One that was killed ends when any rank of the node was last heard of:
+/// one that calls MPI_Abort tells when all are killed.
 std::vector<RankTimes> times_of(std::span<const Image> images, const ClockReading& now);
 
-/// When the rank began MPI_Finalize or was last heard of, in ticks.
-std::int64_t end_of(const Image& image);
+/// For which the program had recording off until its end, in ticks.
+std::int64_t off_ticks(const Image& image, const RankTimes& times);
 
-/// For which the program had recording off until then, in ticks.
-std::int64_t off_ticks(const Image& image);
-
-/// From the end of MPI_Init to the begin of MPI_Finalize, or to the last call that is known.
+/// From the end of MPI_Init to the begin of MPI_Finalize, or to its end.
 std::int64_t run_of(const Image& image, const RankTimes& times);
 
 }  // namespace headrace::record

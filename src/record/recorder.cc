@@ -81,7 +81,7 @@ void tell_listeners(const ThreadRecord* own) {
 void return_record(void*) {
   if (own_record == nullptr) return;
   tell_listeners(nullptr);
-  if (is_recording) own_record->end_regions(recorded_ticks());
+  if (is_recording) own_record->end_thread(recorded_ticks());
   Recorder& own = recorder();
   const std::lock_guard lock(own.mutex);
   own.free.push_back(own_record);

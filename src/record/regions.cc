@@ -101,7 +101,7 @@ bool flush_record() noexcept {
   ThreadRecord* const thread = this_thread();
   if (thread == nullptr) return false;
   const std::int64_t now = ticks();
-  thread->note_now(now);
+  thread->update_counts(now);
   sample_process(now);
   return true;
 }

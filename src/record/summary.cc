@@ -63,9 +63,17 @@ std::string were(std::int64_t count, const char* what) {
   return counted(count, what) + (count == 1 ? " was" : " were");
 }
 
-std::string mebibytes(ByteCount bytes) {
+/// In the units of reports.
+std::string size_text(ByteCount bytes) {
+  constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (value >= 1024 && unit + 1 < kUnits.size()) {
+    value /= 1024;
+    ++unit;
+  }
   std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
   return text.data();
 }
 
@@ -75,7 +83,7 @@ std::string unverified_text(const Verified& verified) {
   for (std::size_t i = 0; i < kUnverifiedReasons; ++i) {
     const UnverifiedWrites& writes = verified.unverified[i];
     if (writes.calls == 0 && writes.bytes == 0) continue;
-    text += (text.empty() ? "; NOT verified: " : ", ") + mebibytes(writes.bytes);
+    text += (text.empty() ? "; NOT verified: " : ", ") + size_text(writes.bytes);
     if (writes.calls > 0) text += " by " + counted(writes.calls, "call");
     text += std::string(" (") + text_of(static_cast<Unverified>(i)) + ")";
   }
@@ -89,15 +97,14 @@ std::string text_of(const Verified& verified) {
   const double own = seconds(verified.nanoseconds);
   const double all = own + seconds(verified.transfer_nanoseconds);
   std::array<char, 160> cost{};
-  std::snprintf(
-      cost.data(), cost.size(),
-      "collective writes were verified: %.1f MiB read back by other ranks in %.3f s "
-      "(%.0f %% of the time in I/O)",
-      static_cast<double>(verified.bytes_read_back - verified.bytes_read_alone) / (1 << 20), own,
-      all > 0 ? 100 * own / all : 0.0);
+  std::snprintf(cost.data(), cost.size(),
+                "collective writes were verified: %s read back by other ranks in %.3f s "
+                "(%.0f %% of the time in I/O)",
+                size_text(verified.bytes_read_back - verified.bytes_read_alone).c_str(), own,
+                all > 0 ? 100 * own / all : 0.0);
   std::string text = cost.data();
   if (verified.bytes_read_alone > 0) {
-    text += ", " + mebibytes(verified.bytes_read_alone) +
+    text += ", " + size_text(verified.bytes_read_alone) +
             " of atomic calls by the rank that wrote them, while it held its lock";
   }
   text += verified.ranges_wrong == 0
@@ -116,8 +123,8 @@ std::string share(const char* verb, ByteCount directly, ByteCount staged) {
   const ByteCount bytes = directly + staged;
   if (bytes == 0) return {};
   std::array<char, 96> text{};
-  std::snprintf(text.data(), text.size(), ", %s %.1f MiB (%.0f %% by collective buffering)", verb,
-                static_cast<double>(bytes) / (1 << 20),
+  std::snprintf(text.data(), text.size(), ", %s %s (%.0f %% by collective buffering)", verb,
+                size_text(bytes).c_str(),
                 100.0 * static_cast<double>(staged) / static_cast<double>(bytes));
   return text.data();
 }
@@ -125,7 +132,7 @@ std::string share(const char* verb, ByteCount directly, ByteCount staged) {
 /// ", 12.0 MiB of these in the memory of devices (...)" or nothing.
 std::string device_share(ByteCount bytes) {
   if (bytes == 0) return {};
-  return ", " + mebibytes(bytes) + " of these in the memory of devices (copied by their driver)";
+  return ", " + size_text(bytes) + " of these in the memory of devices (copied by their driver)";
 }
 
 }  // namespace
@@ -161,7 +168,7 @@ std::string memory_summary() {
   const std::lock_guard lock(all.mutex);
   if (all.files == 0) return {};
   const auto most = [&](MemoryUse use) {
-    return mebibytes(all.memory[static_cast<std::size_t>(use)]);
+    return size_text(all.memory[static_cast<std::size_t>(use)]);
   };
   std::string text = "most memory at a time: " + most(MemoryUse::buffers) +
                      " of a node for collective buffers; of a rank " + most(MemoryUse::pieces) +

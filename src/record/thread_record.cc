@@ -46,6 +46,7 @@ bool ThreadRecord::take_reserve(const std::uint32_t (&other)[kCallClasses]) {
   ExtentHeader* const thread = image_.take(ExtentKind::thread, number_, sizeof(ThreadItem), 1);
   if (thread == nullptr) return false;
   item_ = new (thread + 1) ThreadItem{};
+  open_call_.attach(item_->last);
   regions_.attach(item_->region);
   publish(thread);
   for (int i = 0; i < kCallClasses; ++i) {
@@ -159,9 +160,10 @@ RegionStack::End ThreadRecord::end_region(int id, std::int64_t now) noexcept {
   return how;
 }
 
-void ThreadRecord::end_regions(std::int64_t now) noexcept {
+void ThreadRecord::end_thread(std::int64_t now) noexcept {
   regions_.end_all(now);
   if (timeline_ != nullptr) follow_regions();
+  open_call_.forget();
 }
 
 /// A timeline is in true time: it does not stand still while recording is off.
@@ -173,11 +175,6 @@ void ThreadRecord::follow_regions() noexcept {
 void ThreadRecord::change_thread() noexcept {
   paths_.change_thread();
   if (timeline_ != nullptr) timeline_->change_thread();
-}
-
-void ThreadRecord::note_now(std::int64_t now) {
-  item_->last_ticks = now;
-  update_counts();
 }
 
 PathId ThreadRecord::add_frame(const Frame& frame) noexcept {
@@ -214,7 +211,8 @@ PathId ThreadRecord::add_python(PathId caller, std::string_view function, std::s
   }
 }
 
-void ThreadRecord::update_counts() {
+void ThreadRecord::update_counts(std::int64_t now) {
+  if (now > 0) item_->last_ticks = now;
   const CallPaths::Counts counts = paths_.counts();
   item_->unwinds = static_cast<std::int64_t>(counts.unwinds);
   item_->checks = static_cast<std::int64_t>(counts.checks);

@@ -12,6 +12,7 @@
 #include "record/clock.h"
 #include "record/image_file.h"
 #include "record/modules.h"
+#include "record/open_call.h"
 #include "record/python_frames.h"
 #include "record/record_switch.h"
 #include "record/region_stack.h"
@@ -93,6 +94,9 @@ class ThreadRecord final : public PathStore {
     return row(no_path_, procedure, of_class, communicator);
   }
 
+  /// In which call the thread is.
+  OpenCall& open_call() { return open_call_; }
+
   /// A call that took from `begin` to `end`, in ticks.
   void add_call(Row& row, std::int64_t begin, std::int64_t end) {
     const std::int64_t took = end - begin;
@@ -127,10 +131,8 @@ class ThreadRecord final : public PathStore {
   RegionStack::End end_region(int id, std::int64_t now) noexcept;
   /// What rows of calls have. May be asked by a signal handler of the thread.
   std::uint32_t region() const noexcept { return regions_.region(); }
-  void end_regions(std::int64_t now) noexcept;
-
-  /// The thread is known to run until `now`, in ticks.
-  void note_now(std::int64_t now);
+  /// The thread ends: it is in no region and no call.
+  void end_thread(std::int64_t now) noexcept;
 
   /// Where the thread remembers such a rank; what is there may be another one's.
   PeerPlace& peer_place(std::uint64_t communicator, std::int32_t rank) {
@@ -139,8 +141,8 @@ class ThreadRecord final : public PathStore {
                         kPeerPlaces];
   }
 
-  /// Writes down what the call paths have come to.
-  void update_counts();
+  /// Writes down what the call paths have come to, and that the thread runs at `now`, in ticks.
+  void update_counts(std::int64_t now = 0);
 
   std::uint32_t number() const { return number_; }
   /// In all its calls that have ended.
@@ -183,6 +185,7 @@ class ThreadRecord final : public PathStore {
   const Limits limits_;
   ThreadItem* item_ = nullptr;
   std::int64_t apart_ = 0;
+  OpenCall open_call_;
   ExtentHeader* rows_ = nullptr;
   ExtentHeader* frames_ = nullptr;
   ExtentHeader* peers_ = nullptr;

@@ -44,10 +44,11 @@ class DirectIo {
     if (done.system_error != 0 || done.bytes < head) return done;
     const Transferred direct = move_pages(direction, offset + head, memory + head, body);
     done.bytes += direct.bytes;
+    done.repeats += direct.repeats;
     done.system_error = direct.system_error;
     if (done.system_error != 0 || done.bytes == bytes) return done;
     const Transferred rest = plain(offset + done.bytes, part(done.bytes, bytes));
-    return {done.bytes + rest.bytes, rest.system_error};
+    return {done.bytes + rest.bytes, rest.system_error, done.repeats + rest.repeats};
   }
 
  private:

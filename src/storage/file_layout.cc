@@ -272,6 +272,11 @@ Layout find_layout(int descriptor) {
   return layout;
 }
 
+StripingOutcome expect_striping(const std::string& path, bool exists) {
+  if (control_of(path) == StripeControl::none) return StripingOutcome::not_supported;
+  return exists ? StripingOutcome::file_exists : StripingOutcome::applied;
+}
+
 bool is_coherent(int descriptor) {
   return place_of(descriptor).is_coherent();
 }

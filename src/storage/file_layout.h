@@ -60,6 +60,9 @@ Layout unpack_layout(std::int64_t packed);
 /// do not tell stays unknown.
 Layout find_layout(int descriptor);
 
+/// What would become of hints for the striping of a file at `path` that a call may create.
+StripingOutcome expect_striping(const std::string& path, bool exists);
+
 /// Whether reads on this node see at once what other nodes have written.
 bool is_coherent(int descriptor);
 

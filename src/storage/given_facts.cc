@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/first_lines.h"
 #include "base/message.h"
 #include "base/name_pattern.h"
 #include "base/rounding.h"
@@ -14,8 +15,6 @@
 
 namespace headrace::storage {
 namespace {
-
-constexpr std::size_t kMostProblems = 20;
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r\n";
@@ -71,9 +70,9 @@ const GivenFacts* ReadFacts::find(std::string_view kind, std::string_view mount_
 
 ReadFacts read_given_facts(std::string_view text) {
   ReadFacts read;
+  FirstLines problems;
   const auto note = [&](std::string_view what, const std::string& problem) {
-    if (read.problems.size() >= kMostProblems) return;
-    read.problems.push_back("HEADRACE_FS_FACTS: '" + printable(what) + "' " + problem);
+    problems.add("HEADRACE_FS_FACTS: '" + printable(what) + "' " + problem);
   };
   while (!text.empty()) {
     std::string_view rule = take_until(text, ',');
@@ -94,6 +93,7 @@ ReadFacts read_given_facts(std::string_view text) {
     }
     read.facts.push_back(std::move(facts));
   }
+  read.problems = problems.take("HEADRACE_FS_FACTS: ");
   return read;
 }
 

@@ -95,10 +95,14 @@ Transferred move_all(FileOffset offset, std::span<const iovec> segments, Request
     done.bytes = first;
   }
   std::array<iovec, kMaxSegments> batch;
+  // A call that only finds the end of the file is no repetition.
+  bool is_again = first != 0;
   int tries = 0;
   while (!remainder.empty()) {
     const std::size_t count = remainder.fill(batch);
     const ssize_t moved = request(batch.data(), static_cast<int>(count), offset + done.bytes);
+    if (is_again && moved != 0) ++done.repeats;
+    is_again = count < kMaxSegments && moved < kMaxBytes;
     if (moved > 0) {
       remainder.advance(static_cast<std::size_t>(moved));
       done.bytes += moved;

@@ -22,6 +22,7 @@ namespace headrace::storage {
 struct Transferred {
   ByteCount bytes = 0;
   int system_error = 0;
+  int repeats = 0;  ///< system calls that were made again, after interrupted or short ones
 };
 
 /// The bytes of all segments.

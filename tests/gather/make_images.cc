@@ -169,7 +169,11 @@ Result<WrittenRecord> collect(const std::vector<std::string>& blocks,
 int measure(const std::string& directory) {
   std::vector<double> times;
   const std::vector<std::string> blocks = gather_nodes(directory, times);
-  if (blocks.empty()) return 1;
+  if (blocks.empty()) {
+    std::fprintf(stderr, "no images were made in '%s' (it must be this user's alone: mode 0700)\n",
+                 directory.c_str());
+    return 1;
+  }
   std::size_t largest = 0;
   for (const std::string& block : blocks) largest = std::max(largest, block.size());
   const auto begin = std::chrono::steady_clock::now();

@@ -109,3 +109,18 @@ def test_the_other_name_of_the_variable_counts(host: Host, library: Path) -> Non
     given = {"IOBUF_PARAMS": "*:verbose", "HEADRACE_QUIET": "0"}
     result = launch(host, 1, words, True, given)
     assert "buffers of " in result.err, result.explain()
+
+
+def test_a_pattern_that_matches_nothing_is_named(host: Host, library: Path) -> None:
+    program = compile_c(host, ["strided_file.c"], "strided_file")
+    place = work_directory(f"iobuf-unmatched-{host.name}")
+    words = [program, "write", place / "data.bin", 100, 10]
+    patterns = f"{place}/data.*:count=2,*.none,/no/such/*"
+    for variable in ("HEADRACE_IOBUF", "IOBUF_PARAMS"):
+        result = launch(host, 1, words, True, {"HEADRACE_QUIET": "0", variable: patterns})
+        assert result.code == 0, result.explain()
+        line = f"headrace: {variable}: pattern '*.none' and 1 more changed nothing on rank 0 ("
+        assert result.err.count(line) == 1, result.explain()
+        result = launch(host, 1, words, True, {"HEADRACE_QUIET": "0", variable: "*:sise=1m"})
+        assert f"headrace: {variable}, character 3: 'sise=1m' is ignored (" in result.err
+        assert "changed nothing" not in result.err, result.explain()

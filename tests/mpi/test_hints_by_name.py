@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
 import pytest
-from hosts import Host
+from hosts import REPOSITORY, Host
 from running import Result, compile_c, launch, work_directory
+from running import run as run_program
 
 SIZE = "ind_rd_buffer_size"
 
@@ -45,7 +47,7 @@ def test_the_first_pattern_that_matches_counts(host: Host, library: Path, variab
     hints = in_use(result)
     assert (hints[SIZE], hints["cb_align"]) == ("65536", "1"), result.explain()
     # Named once: what no file matches, and what only a later pattern would have given.
-    assert result.err.count("pattern '*.h5' and 1 more had no effect") == 1, result.err
+    assert result.err.count("pattern '*.h5' and 1 more changed nothing on rank 0") == 1, result.err
 
 
 def test_each_place_counts_over_those_before_it(host: Host, library: Path) -> None:
@@ -95,14 +97,96 @@ def test_what_is_in_force_is_shown_with_its_origin(host: Host, library: Path) ->
     for line in (
         "  cb_align = 1 (the program)",
         f"  cb_buffer_size = 131072 (HEADRACE_BUFFER_SIZE of the site's '{site}'",
-        "  cb_nodes = 5 (HEADRACE_HINTS, pattern '*')",
+        "  cb_nodes = 2 (HEADRACE_HINTS, pattern '*'; asked for 5, but there are no more ranks)",
         "  headrace_write_path = automatic (default)",
         f"  romio_ds_write = disable (the site's '{site}'; no effect, since bytes of others",
-        "  striping_unit = 65536 (OMPI_MCA_fs_lustre_stripe_size)",
+        "  striping_unit = 65536 (OMPI_MCA_fs_lustre_stripe_size; for collective buffers only",
         "  I_MPI_EXTRA_FILESYSTEM has no effect (",
         "  corrected: cb_nodes=5 counts as 2 (there are no more ranks)",
     ):
         assert line[:100] in err, f"{line}\n{err}"
+
+
+SHOWN = {
+    "usual": ({}, []),
+    "hints": ({"HEADRACE_HINTS": "*.bin:cb_nodes=8:striping_unit=1m:cb_buffer_size=64k,*:a=b"}, []),
+    "program": ({"IOBUF_PARAMS": "*:count=2:size=64k"}, ["cb_buffer_size=3k", "striping_factor=4"]),
+    "stripes": ({"HEADRACE_MIMIC_STRIPES": "4x1m"}, ["access_style=read_once", "cb_align=1"]),
+    "cray": ({"MPICH_MPIIO_HINTS": "*:cb_nodes=1", "MPICH_MPIIO_X": "1"}, ["cb_nodes=2"]),
+}
+
+
+@pytest.mark.parametrize("case", SHOWN)
+def test_the_command_shows_what_a_program_shows(host: Host, library: Path, case: str) -> None:
+    given, hints = SHOWN[case]
+    place = place_of(host, f"hints-shown-{case}")
+    program = compile_c(host, ["own_files.c"], "own_files")
+    name = f"ufs:{place}/data.bin" if not host.family.startswith("openmpi") else place / "data.bin"
+    closed = {"HEADRACE_SITE": "/dev/null", "HEADRACE_USER": "/dev/null", "HEADRACE_QUIET": "0"}
+    given = {**given, **closed, "ROMIO_HINTS": "/dev/null"}
+    shown = {**given, "HEADRACE_HINTS_DISPLAY": "1"}
+    result = launch(host, 2, [program, name, "together", *hints], True, shown)
+    assert result.code == 0, result.explain()
+    command = [sys.executable, "-m", "headrace", "hints", name, "--ranks", 2, "--ranks-per-node", 2]
+    done = run_program(
+        [str(word) for word in [*command, *hints]],
+        {**os.environ, "PYTHONPATH": str(REPOSITORY / "python"), **given},
+    )
+    assert done.code == 0, done.explain()
+    ours = done.out[: done.out.index("writes of ")]
+    theirs = result.err.replace("headrace: ", "")
+    begin = min(theirs.find(word) % len(theirs) for word in ("hints of ", "buffers of "))
+    lines = theirs[begin:].splitlines()
+    end = next((i for i, one in enumerate(lines) if not is_shown(one)), len(lines))
+    assert lines[:end] == ours.splitlines(), result.explain()
+
+
+def is_shown(line: str) -> bool:
+    return line.startswith(("  ", "hints of ", "buffers of "))
+
+
+def test_what_romio_prints_is_of_the_program_s_file(host: Host, library: Path) -> None:
+    place = place_of(host, "hints-romio-prints")
+    result = run(host, place, "cb_nodes=2", ranks=2, ROMIO_PRINT_HINTS="1")
+    assert result.err.count(f"headrace: hints of '{place}/data.bin' on ") == 1, result.explain()
+    assert "  cb_nodes = 2 (the program)" in result.err, result.explain()
+    assert "key = cb_nodes" not in result.out + result.err, result.explain()
+
+
+def test_cray_s_variable_counts_over_the_program(host: Host, library: Path) -> None:
+    place = place_of(host, "hints-cray")
+    program, hints = [f"{SIZE}=65536"], f"*:{SIZE}=131072"
+    for given, expected in (
+        ({"HEADRACE_HINTS": hints}, "65536"),
+        ({"MPICH_MPIIO_HINTS": hints}, "131072"),
+        ({"MPICH_MPIIO_HINTS": hints, "HEADRACE_HINTS_OVERRIDE": "0"}, "65536"),
+        ({"HEADRACE_HINTS": hints, "HEADRACE_HINTS_OVERRIDE": "1"}, "131072"),
+    ):
+        found = in_use(run(host, place, *program, **given))[SIZE]
+        assert found == expected, given
+
+
+def test_the_file_of_a_run_counts_over_the_user_s_hints_file(host: Host, library: Path) -> None:
+    place = place_of(host, "hints-run")
+    (place / "user").write_text(f"{SIZE} 65536\nind_wr_buffer_size 65536\n")
+    (place / "run.toml").write_text(f"[hints]\n{SIZE} = 131072\n")
+    files = {"HEADRACE_HINTS_FILE": str(place / "user")}
+    hints = in_use(run(host, place, **files, HEADRACE_RUN_HINTS=str(place / "run.toml")))
+    assert (hints[SIZE], hints["ind_wr_buffer_size"]) == ("131072", "65536")
+
+
+def test_memory_kinds_are_returned_as_the_library_does(host: Host, library: Path) -> None:
+    place = place_of(host, "hints-kinds")
+    program = compile_c(host, ["strided_file.c"], "strided_file")
+    words = [program, "write", place / "data.bin", 100, 10]
+    kinds = []
+    for layered in (False, True):
+        result = launch(host, 1, words, layered, {"ROMIO_HINTS": "/dev/null"})
+        assert result.code == 0, result.explain()
+        kinds.append(in_use(result).get("mpi_memory_alloc_kinds"))
+    # Where the library's files have none its communicators may.
+    assert kinds[0] is None or kinds[0] == kinds[1]
+    assert host.name != "mpich" or kinds[0], "MPICH 5 returns them"
 
 
 def takes_direct_io(place: Path) -> bool:
@@ -184,3 +268,18 @@ def test_new_files_get_the_permissions_asked_for(host: Host, library: Path) -> N
     assert (place / "data.bin").stat().st_mode & 0o777 == 0o664
     result = run(host, place, "file_perm=rw-r--r--")
     assert "file_perm='rw-r--r--' is no octal number of permissions" in result.err
+
+
+def test_a_pattern_for_another_rank_s_own_file_is_no_false_line(host: Host, library: Path) -> None:
+    """Rank 0 cannot know of files that others open alone, and says so."""
+    place = place_of(host, "hints-alone")
+    program = compile_c(host, ["own_files.c"], "own_files")
+    words = [program, place / "self"]
+    given = {"HEADRACE_QUIET": "0", "HEADRACE_HINTS": "*self.1:cb_nodes=1"}
+    given |= {"HEADRACE_HINTS_DISPLAY": "1", "ROMIO_HINTS": "/dev/null"}
+    result = launch(host, 2, words, True, given)
+    assert result.code == 0, result.explain()
+    assert "cb_nodes = 1 (HEADRACE_HINTS, pattern '*self.1')" in result.err, result.explain()
+    assert "had no effect" not in result.err, result.explain()
+    line = "changed nothing on rank 0 (it opened no file that it is the first to match; what other"
+    assert result.err.count(line) == 1, result.explain()

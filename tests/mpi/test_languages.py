@@ -28,16 +28,16 @@ def compare(host: Host, ranks: int, command: list, name: str) -> None:
 
 
 def fortran_program(
-    name: str, binding: str, source: str, modules: Sequence[Path] = ()
+    name: str, binding: str, source: str, modules: Sequence[Path] = (), flags: Sequence[str] = ()
 ) -> tuple[Host, Path]:
     """The MPI of this name, and a program that says by macros in which binding it is compiled.
     modules: sources that it uses."""
     host = host_named(name)
     if host.missing:
         absent(host.missing)
-    flags = ["-cpp", f"-D{MACROS[binding]}"]
+    words = ["-cpp", f"-D{MACROS[binding]}", *flags]
     target = f"{Path(source).stem}-f-{binding}-{name}"
-    return host, compile_program(host.compilers[binding], [*modules, source], target, flags)
+    return host, compile_program(host.compilers[binding], [*modules, source], target, words)
 
 
 @pytest.mark.parametrize("ranks", RANKS)

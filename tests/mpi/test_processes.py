@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import struct
+import subprocess
+from pathlib import Path
 
 import pytest
+from elftools.elf.elffile import ELFFile
 from hosts import Host
-from running import compile_c, launch, preload, run, tree, work_directory
+from running import C_FLAGS, compile_c, compile_program, launch, preload, run, tree, work_directory
 
 HARNESS = ["harness.c", "harness_data.c"]
+# What libc has its list of variables under. All but the last are weak.
+ENVIRON = {"environ", "_environ", "__environ"}
 
 
 def test_file_left_open_at_finalize(host: Host, library) -> None:
@@ -70,3 +76,52 @@ def test_disabled_is_plain(host: Host, library) -> None:
     assert out["plain"] == out["disabled"] == out["left out"] == "ok, 0 of 3 files carried\n"
     assert out["layer"] == "ok, 3 of 3 files carried\n"
     assert files["plain"] == files["disabled"] == files["left out"] == files["layer"]
+
+
+@pytest.mark.parametrize("kind", ["defined", "copied"])
+def test_disabled_in_a_program_with_its_own_environ(host: Host, kind: str, library) -> None:
+    """What the program, or its linker, made of `environ` takes no setting from the layer."""
+    program = with_own_environ(host, kind)
+    for disable, carried in (("1", 0), ("0", 3)):
+        directory = work_directory(f"environ-{host.name}-{kind}-{disable}")
+        result = launch(host, 2, [program, directory], True, {"HEADRACE_DISABLE": disable})
+        assert result.code == 0, result.explain()
+        assert result.out == f"ok, {carried} of 3 files carried\n"
+
+
+def with_own_environ(host: Host, kind: str) -> Path:
+    """The program traced, in which `environ` is not libc's variable: defined by the program, or
+    copied by a linker that was not told libc's other names of it."""
+    flags = [*C_FLAGS, "-no-pie", "-fno-pie", "-Wl,--allow-shlib-undefined"]
+    compiler = host.compilers["c"]
+    if kind == "defined":
+        flags += ["-DOWN_ENVIRON", "-Wl,--export-dynamic-symbol=environ"]
+    else:
+        folder = with_strong_names(work_directory(f"environ-libc-{host.name}"))
+        compiler = [*compiler, "-nodefaultlibs", f"-L{folder}", "-l:libc.so.6", "-lgcc"]
+    sources = ["traced.c", "own_environ.c", *HARNESS]
+    program = compile_program(compiler, sources, f"environ-{kind}-{host.name}", flags)
+    listed = of_readelf("--dyn-syms", program)
+    assert {word for word in listed.replace("@", " ").split() if word in ENVIRON} == {"environ"}
+    copied = [line for line in of_readelf("--relocs", program).splitlines() if "_COPY" in line]
+    assert any("environ@" in line for line in copied) == (kind == "copied")
+    return program
+
+
+def with_strong_names(folder: Path) -> Path:
+    """A folder with this system's libc to link with, in which no name is weak for `__environ`."""
+    command = ["gcc", "-print-file-name=libc.so.6"]
+    path = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+    content = bytearray(Path(path).read_bytes())
+    table = ELFFile(io.BytesIO(content)).get_section_by_name(".dynsym")
+    for number, symbol in enumerate(table.iter_symbols()):
+        if symbol.name in ENVIRON:
+            info = table["sh_offset"] + number * table["sh_entsize"] + 4
+            content[info] = 1 << 4 | content[info] & 15  # STB_GLOBAL
+    (folder / "libc.so.6").write_bytes(content)
+    return folder
+
+
+def of_readelf(option: str, program: Path) -> str:
+    command = ["readelf", "--wide", option, program]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from hosts import Host
+from measuring import measuring
 from running import Result, compile_c, launch, preload, run, work_directory
 from test_recorder import report_of
+
+from headrace.record.reader import read
 
 NOT_SET = {"HEADRACE_LOGPATH": ""}
 """Nobody has chosen a place."""
@@ -92,18 +96,34 @@ def test_one_rank_that_moves_no_data_leaves_none(host: Host, library: Path) -> N
     program = compile_c(host, ["recorded_many.c"], "recorded-many")
     environment = host.environment | preload([library]) | NOT_SET
     asking = ("RECORD=1", "RECORD_FILES=1", "TIMELINE=1", "TRACE=math")
-    for asked in ("", *asking):
+    for asked in ("", "RECORD=auto", *asking):
         name, _, value = asked.partition("=")
         own = {f"HEADRACE_{name}": value} if asked else {}
         before = len(list(directory.rglob("*.hrc")))
         result = run([program, "idle"], environment | own, cwd=directory)
         assert result.code == 0, result.explain()
-        assert bool(own_lines(result)) == bool(asked), result.explain()
-        assert len(list(directory.rglob("*.hrc"))) - before == bool(asked), asked
+        is_asked = asked in asking
+        assert bool(own_lines(result)) == is_asked, result.explain()
+        assert len(list(directory.rglob("*.hrc"))) - before == is_asked, asked
     result = run([program, "paths", 1], environment, cwd=directory)
     assert result.code == 0, result.explain()
     found = len(list(directory.rglob("*.hrc")))
     assert found == len(asking) + 1, "a message to itself is one"
+
+
+def test_what_the_recorder_says_of_its_own_time_is_a_least(host: Host, library: Path) -> None:
+    """It is less than what a loop of calls takes longer with it, and no tiny part of that."""
+    calls = 1_000_000
+    directory = work_directory(f"by-default-own-time-{host.name}")
+    program = compile_c(host, ["recorded_many.c"], "recorded-many")
+    settings = NOT_SET | {"HEADRACE_RECORD": "0"}
+    with measuring():
+        without = float(launch(host, 1, [program, "calls", calls], True, settings).out)
+        settings = {"HEADRACE_LOGPATH": str(directory), "HEADRACE_RECORD": "1"}
+        recorded = float(launch(host, 1, [program, "calls", calls], True, settings).out)
+        record = max(directory.glob("*.hrc"), key=lambda path: path.stat().st_mtime)
+        told = report_of(record)["quality"]["recorder_seconds"]
+        assert 0.1 * (recorded - without) < told < 1.5 * (recorded - without)
 
 
 def test_short_jobs_can_be_left_out(host: Host, library: Path) -> None:
@@ -116,10 +136,14 @@ def test_short_jobs_can_be_left_out(host: Host, library: Path) -> None:
 def test_ten_thousand_call_paths(host: Host, library: Path) -> None:
     """All calls are counted, whether or not each path finds room; a record stays small."""
     directory = work_directory(f"many-paths-{host.name}")
-    job(host, 2, ["paths", 10000], {"HEADRACE_LOGPATH": str(directory)}, directory)
+    settings = {"HEADRACE_LOGPATH": str(directory), "HEADRACE_RECORD_DEPTH": "32"}
+    job(host, 2, ["paths", 10000], settings, directory)
     (record,) = directory.glob("*.hrc")
     assert record.stat().st_size < 4 << 20
     report = report_of(record)
+    assert 0 < report["quality"]["folded_calls"] < 2 * 10000
+    (node,) = read(record).nodes
+    assert node["calls"].size > 2 * 1000, "rows of paths that found room"
     calls = {own["name"]: (own["calls"], own["bytes"]) for own in report["mpi"]["procedures"]}
     assert calls["MPI_Sendrecv"] == (20000, 20000)
 
@@ -136,3 +160,13 @@ def test_many_communicators(host: Host, count: int, library: Path) -> None:
     calls = {own["name"]: (own["calls"], own["bytes"]) for own in report["mpi"]["procedures"]}
     assert calls["MPI_Sendrecv"] == (2 * count, 2 * count)
     assert calls["MPI_Comm_split"][0] == calls["MPI_Comm_free"][0] == 2 * count
+    (node,) = read(record).nodes
+    assert {1, 2} <= set(node["communicators"]["size"])
+    by_size = Counter()
+    places = dict(enumerate(node["communicators"]["size"]))
+    columns = node["calls"].rows("communicator", "calls")
+    for name, (place, number) in zip(node.texts_of("calls", "procedure"), columns, strict=True):
+        if name == "MPI_Sendrecv":
+            by_size[places[place]] += number
+    alone = 2 * len(range(0, count, 3))
+    assert by_size == {1: alone, 2: 2 * count - alone}

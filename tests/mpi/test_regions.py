@@ -182,6 +182,8 @@ def test_python(host: Host, library: Path) -> None:
     result = launch(host, 2, command, True, settings | recorded(directory))
     assert (result.code, result.out.split()) == (0, ["noted", "1"]), result.explain()
     report = report_in(directory)
+    (record,) = directory.glob("*.hrc")
+    assert record.name.startswith("regions_program."), "the script's name, not the interpreter's"
     found = {
         (region, procedure): count
         for (region, procedure, what), count in counted(report).items()

@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <sstream>
 
-#include "abi/file_name.h"
 #include "base/name_pattern.h"
 #include "base/settings.h"
 #include "file/hint_file.h"
 #include "file/hint_patterns.h"
 #include "file/hints.h"
+#include "file/prefixed_name.h"
 #include "parsers/target.h"
 
 // Parsers of text: settings, hints, file names.
@@ -161,7 +161,7 @@ std::vector<Input> hint_patterns_corpus() {
 
 void run_file_name(const Input& input) {
   const std::string name(input.begin(), input.end());
-  const std::optional<std::string_view> path = abi::path_of(name);
+  const std::optional<std::string_view> path = file::path_of(name);
   if (!path) return require(name.find(':') != std::string::npos, "a plain path is refused");
   require(name.ends_with(*path), "the path is no end of the name");
 }

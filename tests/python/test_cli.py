@@ -9,9 +9,10 @@ import sys
 import tomllib
 
 import pytest
-from cli_support import ROOT, compile_c, link, make_mpi
+from cli_support import ROOT, Command, compile_c, link, make_mpi
 
 from headrace import entry
+from headrace.machine import mount_of
 
 HYDRA_VERSION = "HYDRA build details:"
 
@@ -188,6 +189,58 @@ def test_doctor_reports_what_support_asks_for(headrace, marker):
     assert "variable  UCX_SECRET_KEY=(left out)" in lines
     assert "variable  I_MPI_DEBUG=1\\n\\x1b" in lines
     assert "hush" not in result.stdout and "private" not in result.stdout
+
+
+def test_a_report_for_support_does_not_name_the_user(headrace, tmp_path):
+    home = tmp_path / "home" / "jdoe"
+    (home / "run").mkdir(parents=True)
+    own = {
+        "HOME": str(home),
+        "USER": "jdoe",
+        "HEADRACE_LOGPATH": "/scratch/jdoe/logs/jdoe-1_jdoe_.x",
+        "HEADRACE_MPI_PATH": f"{home}/mpi:{home}-mpi",
+        "I_MPI_ROOT": "/scratch/jdoe2",
+        "HEADRACE_USER": str(home / "none.toml"),
+    }
+    run = Command({**headrace.environ, **own}, home / "run")
+    result = run("doctor", "--report", HEADRACE_PIECE="jdoe's")
+    text = result.stdout + result.stderr
+    assert "jdoe" not in text.replace("/scratch/jdoe2", ""), text
+    lines = result.stdout.splitlines()
+    assert "variable  HEADRACE_LOGPATH=/scratch/USER/logs/USER-1_USER_.x" in lines
+    assert any(re.fullmatch(r"variable  HEADRACE_MPI_PATH=~/mpi:/.*/USER-mpi", x) for x in lines)
+    assert "variable  I_MPI_ROOT=/scratch/jdoe2" in lines  # somebody else
+    assert any(line.startswith("files     ~/run: ") for line in lines)
+    # Without --report it is for the user alone.
+    assert f"HEADRACE_USER={home}" in run("doctor").stdout
+
+
+def test_a_report_for_support_tells_which_profile_counts(headrace, tmp_path):
+    name = {"HEADRACE_USER": str(tmp_path / "headrace.toml"), "HEADRACE_SITE": "/dev/null"}
+    [line] = profile_lines(headrace("doctor", "--report", **name))
+    assert "no profile is of " in line
+    (tmp_path / "profiles").mkdir()
+    kind, point = mount_of(headrace.directory).kind, mount_of(headrace.directory).point
+    text = f"""
+[profile]
+format = 2
+date = "2026-11-30"
+[machine]
+node_ranks = 64
+[file_system]
+kind = "{kind}"
+mount = "{point}"
+"""
+    (tmp_path / "profiles" / "p.toml").write_text(text)
+    [line] = profile_lines(headrace("doctor", "--report", **name))
+    assert line.endswith(
+        f"/profiles/p.toml' (of {kind} at {point}, 2026-11-30), "
+        "for files of one node, of up to 64 ranks"
+    )
+
+
+def profile_lines(result) -> list[str]:
+    return [line for line in result.stdout.splitlines() if line.startswith("profile ")]
 
 
 def test_launcher_is_run_in_place_of_the_command(headrace, make_launcher, first_on_path, marker):

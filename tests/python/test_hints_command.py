@@ -38,7 +38,7 @@ def test_hints_are_shown_with_their_origin(bench: Command) -> None:
         "  cb_nodes = 4 (HEADRACE_HINTS, pattern '*/a.h5')",
         "  headrace_write_path = direct (HEADRACE_WRITE_PATH)",
         "  ind_rd_buffer_size = 65536 (the program)",
-        "writes of 8192 bytes, 100 for each of 4 ranks on 1 nodes: direct (",
+        "writes of 8192 bytes, 100 for each of 4 ranks on 1 node: direct (",
     ):
         assert line in text, f"{line}\n{text}"
     assert not (bench.directory / "a.h5").exists()
@@ -46,9 +46,9 @@ def test_hints_are_shown_with_their_origin(bench: Command) -> None:
 
 def test_the_choice_follows_the_call(bench: Command) -> None:
     small = shown(bench, "a", "--piece", 100, "--pieces", 1000, "--cores", 8)
-    assert "writes of 100 bytes, 1000 for each of 4 ranks on 1 nodes: staged (" in small
+    assert "writes of 100 bytes, 1000 for each of 4 ranks on 1 node: staged (" in small
     large = shown(bench, "a", "--piece", 64 << 20, "--pieces", 2, "--cores", 8)
-    assert "writes of 67108864 bytes, 2 for each of 4 ranks on 1 nodes: direct (" in large
+    assert "writes of 67108864 bytes, 2 for each of 4 ranks on 1 node: direct (" in large
     nodes = shown(bench, "a", "--ranks", 8, "headrace_write_path=exchanged")
     assert "for each of 8 ranks on 2 nodes: " in nodes
 
@@ -61,7 +61,7 @@ def test_the_stripes_of_a_shared_file_let_nodes_exchange(bench: Command) -> None
 
 
 def test_bad_input_is_refused_with_what_to_do(bench: Command) -> None:
-    for words in (["no/such/a"], ["a", "cb_nodes"], ["a", "--piece", "0"]):
+    for words in (["."], ["pvfs2:/a"], ["no/such/a"], ["a", "cb_nodes"], ["a", "--piece", "0"]):
         done = bench("hints", *words)
         assert done.returncode == 2, done.stdout
         assert "Traceback" not in done.stderr

@@ -82,7 +82,7 @@ def test_unknown_tables_and_columns_are_skipped(tmp_path: Path) -> None:
     job.schema["tables"].insert(2, {"name": "new", "of": "node", "columns": [{"name": "x"}]})
     for table in job.schema["tables"]:
         if table["name"] != "texts":
-            table["columns"].insert(1, {"name": "unheard", "unit": "furlong"})
+            table["columns"].insert(1, {"name": "unknown", "unit": "furlong"})
     for node in job.nodes:
         node.rows["new"] = [{"x": 5}]
     record = read(job.write(tmp_path))

@@ -158,9 +158,9 @@ def test_threads_share_their_time_in_mpi(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (lambda job: job.facts.update(ranks="3"), "of 3 ranks 1 are missing"),
+        (lambda job: job.facts.update(ranks="3"), "1 of 3 ranks is missing"),
         (lambda job: job.facts.update(complete="no"), "parts were missing"),
-        (lambda job: job.nodes[1].rows["ranks"][0].update(state=0), "1 ranks were running"),
+        (lambda job: job.nodes[1].rows["ranks"][0].update(state=0), "1 rank was running"),
         (lambda job: job.nodes[1].rows["ranks"][0].update(state=2), "without MPI_Finalize"),
         (lambda job: job.nodes[0].rows["ranks"][0].update(state=3), "called MPI_Abort"),
     ],

@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -88,6 +89,26 @@ def test_all_calls_are_there(job: Job) -> None:
         assert reduce["failed"] == told["failed"]
         assert reduce["time"] == reduce["least"] == reduce["greatest"] == told["allreduce_ns"]
         assert communicators[reduce["communicator"]]["size"] == 2
+
+
+def test_a_damaged_job_does_not_keep_others_from_their_records(job: Job) -> None:
+    """Though it comes first."""
+    bad = job.folder / "a-bad"
+    bad.mkdir(mode=0o700)
+    (bad / "rank-0").write_bytes(b"no image")
+    command = [sys.executable, "-m", "headrace", "record", "gather"]
+    command += ["--to", str(job.folder / "to"), str(bad), str(job.images)]
+    own = {
+        "PYTHONPATH": str(ROOT / "python"),
+        "HEADRACE_LIBRARY": str(GATHER.with_name("libheadrace.so")),
+    }
+    done = subprocess.run(
+        command, env=os.environ | own, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    (record,) = map(Path, done.stdout.splitlines())
+    assert read(record).is_whole and not job.images.exists()
+    assert f"no record was made of '{bad}'" in done.stderr and (bad / "rank-0").exists()
 
 
 def test_ranks_share_their_call_paths(job: Job) -> None:

@@ -1,18 +1,22 @@
 """`headrace record export`: the same rows in every form, with joins, and nothing written over."""
 
 import csv
+import re
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+import pandas
+import pyarrow.parquet
 import pytest
-from cli_support import Command
+from cli_support import ROOT, Command
 from record_support import UNITS, large_data, small_job
 
 from headrace.errors import HeadraceError
 from headrace.record.export import csv_files, flat, parquet, sqlite
 from headrace.record.reader import read
 
+PAGE = ROOT / "docs" / "report.md"
 JOIN = """
 select calls.procedure, communicators.name, inner.offset, outer.offset, modules.file
 from calls
@@ -71,14 +75,31 @@ def test_csv_has_what_the_database_has(tmp_path: Path) -> None:
 
 
 def test_parquet_has_what_the_database_has(tmp_path: Path) -> None:
-    reader = pytest.importorskip("pyarrow.parquet")
     path = small_job().write(tmp_path)
     parquet.write(read(path), tmp_path / "parquet")
     with closing(database(path, tmp_path)) as made:
         for table in flat.tables():
             file = tmp_path / "parquet" / f"{table.name}.parquet"
-            rows = [tuple(row.values()) for row in reader.read_table(file).to_pylist()]
+            rows = [tuple(row.values()) for row in pyarrow.parquet.read_table(file).to_pylist()]
             assert rows == made.execute(f'select * from "{table.name}"').fetchall()
+
+
+def test_pandas_reads_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the line of docs/report.md, and Parquet as it is."""
+    path = small_job().write(tmp_path)
+    sqlite.write(read(path), tmp_path / "run.sqlite")
+    (line,) = re.findall(r"^    (pandas\.read_sql\(.*)$", PAGE.read_text(), re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    frame = eval(line, {"pandas": pandas, "sqlite3": sqlite3})
+    parquet.write(read(path), tmp_path / "parquet")
+    with closing(sqlite3.connect("run.sqlite")) as made:
+        rows = made.execute("select rank, calls, host from calls join ranks using (rank)")
+        found = frame[["rank", "calls", "host"]].itertuples(index=False, name=None)
+        assert sorted(found) == sorted(rows.fetchall()) != []
+        for table in flat.tables():
+            size = made.execute(f'select count(*) from "{table.name}"').fetchone()[0]
+            file = tmp_path / "parquet" / f"{table.name}.parquet"
+            assert len(pandas.read_parquet(file)) == size
 
 
 def test_a_cut_record_is_exported(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def test_parts_are_the_whole(tmp_path: Path) -> None:
 
 def test_one_part_says_which_ranks_are_missing(tmp_path: Path) -> None:
     found = analyse(part(tmp_path, 1, left_out="rank 0: \x1b why", lost_calls="7"))
-    assert "of 2 ranks 1 are missing: 0" in found.run.lacks
+    assert "1 of 2 ranks is missing: 0" in found.run.lacks
     lines = quality(found, resolve([]))
     assert any("type 'headrace record gather' on each" in line for line in lines)
     assert any("not counted: 7 calls or more" in line for line in lines)

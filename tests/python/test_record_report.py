@@ -196,7 +196,7 @@ def test_incomplete_records_say_so(tmp_path: Path) -> None:
     job.nodes[1].rows["ranks"][0].update(state=0, folded=7)
     job.nodes[0].rows["calls"][2]["failed"] = 2
     made, text = told(job, tmp_path)
-    assert "INCOMPLETE: 1 ranks were running when the record was made" in text
+    assert "INCOMPLETE: 1 rank was running when the record was made" in text
     assert "folded: 7 calls" in text
     assert "calls that returned an error: MPI_Send 2" in text
     assert made["run"]["complete"] is False and made["quality"]["folded_calls"] == 7

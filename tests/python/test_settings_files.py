@@ -131,7 +131,7 @@ def test_the_files_of_the_user_and_the_site_count_over_suggestions(tmp_path: Pat
     assert told(found) == (3, f"the site's '{tmp_path}/site.toml'")
     ranks = found.for_ranks()
     assert COUNT not in ranks and (ranks[ALIGN], ranks["OMP_NUM_THREADS"]) == ("2", "4")
-    assert ranks["HEADRACE_HINTS_FILE"] == str(path)
+    assert ranks["HEADRACE_RUN_HINTS"] == str(path)
     assert [line.split("; ")[0] for line in found.kept] == [
         f"{COUNT}=3 from the site's '{tmp_path}/site.toml' is kept"
     ]
@@ -141,11 +141,14 @@ def test_the_files_of_the_user_and_the_site_count_over_suggestions(tmp_path: Pat
 def test_hints_of_a_settings_file_go_to_the_ranks(tmp_path: Path) -> None:
     path = write(tmp_path, '[hints]\ncb_nodes = 4\n[hints."*.h5"]\ncb_align = 1\n')
     given = resolve_run({"HEADRACE_HINTS_FILE": "/x"}, files=[path]).for_ranks()
-    assert given == {"HEADRACE_HINTS_FILE": str(path)}
+    assert given == {"HEADRACE_HINTS_FILE": "/x", "HEADRACE_RUN_HINTS": str(path)}
     other = write(tmp_path, "[hints]\n", "b.toml")
     assert "both give hints" in refusal({}, files=[path, other])
     both = write(tmp_path, "[settings]\nhints_file = '/x'\n[hints]\n", "c.toml")
-    assert "names another file of hints" in refusal({}, files=[both])
+    given = resolve_run({}, files=[both]).for_ranks()
+    assert given == {"HEADRACE_HINTS_FILE": "/x", "HEADRACE_RUN_HINTS": str(both)}
+    twice = write(tmp_path, "[settings]\nrun_hints = '/x'\n[hints]\n", "e.toml")
+    assert "names another file of hints" in refusal({}, files=[twice])
     bad = write(tmp_path, "[hints]\ncb_nodes = 1.5\n", "d.toml")
     assert "'cb_nodes' is neither text" in refusal({}, files=[bad])
 

@@ -48,7 +48,18 @@ def random_texts(setting: Setting) -> list[str]:
     chance = random.Random(setting.name)
     words = [*setting.values, setting.default, "yes", "No", "TRUE", "oN", "0", "1", "2", "65", "x"]
     words += ["none", "nfs", ",", "k", "M", "gb", "KiB", "ib", "b", "t", "-", "+", " ", ".", "é"]
-    words += ["4096", "5000", "64k", "256m", "257m", "65535", "65536", "9223372036854775807"]
+    words += [
+        "4096",
+        "5000",
+        "64k",
+        "256m",
+        "257m",
+        "1g",
+        "1025m",
+        "65535",
+        "65536",
+        "9223372036854775807",
+    ]
     words += ["9223372036854775808", "9" * 30, "0" * 30 + "4", "4x1m", "4x2g", "0x10", "1000000"]
     texts = ["".join(chance.choices(words, k=chance.randrange(1, 4))) for _ in range(TEXTS)]
     return ["", *words, *texts]

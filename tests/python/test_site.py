@@ -4,6 +4,10 @@ that sees whether jobs have the layer."""
 import os
 import shutil
 import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -91,19 +95,119 @@ def test_a_module_system_loads_and_unloads_it(prefix, marker) -> None:
     assert second.split() == ["2"], result
 
 
-def test_check_sees_the_layer_and_that_it_can_be_turned_off(tmp_path) -> None:
-    environ = {**clean_environment(), "HEADRACE_MPI_PATH": mpi_path()}
-    environ |= {"PYTHONPATH": str(ROOT / "python"), "HEADRACE_LIBRARY": str(RELEASE)}
-    headrace = Command(environ, tmp_path)
-    assert headrace("site", "init", tmp_path / "apps").returncode == 0
-    result = headrace("site", "check", tmp_path / "apps")
+@pytest.mark.parametrize("mask", [0o077, 0o002])
+def test_everybody_can_read_what_is_written_whatever_the_umask(headrace, mask: int) -> None:
+    folder = headrace.directory / "apps" / "site"
+    line = [sys.executable, "-m", "headrace", "site", "init", folder]
+    subprocess.run(line, env=headrace.environ, umask=mask, check=True)
+    made = [folder.parent, *(path for path in folder.parent.rglob("*"))]
+    assert len(made) == 7
+    for path in made:
+        assert oct(path.stat().st_mode)[-3:] == ("755" if path.is_dir() else "644"), path
+
+
+@dataclass
+class Installed:
+    """A site for everybody, and the command of a checkout that checks it."""
+
+    command: Command
+    prefix: Path
+    library: Path
+
+    @property
+    def settings(self) -> Path:
+        return self.prefix / "headrace.toml"
+
+    def check(self, mpi: str = "mpich", **variables: str) -> subprocess.CompletedProcess[str]:
+        return self.command("site", "check", self.prefix, "--mpi", mpi, **variables)
+
+
+@pytest.fixture
+def site() -> Iterator[Installed]:
+    """pytest's own directories are for one user."""
+    with tempfile.TemporaryDirectory(prefix="site-", dir="/var/tmp") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        library = Path(shutil.copy(RELEASE, folder))
+        environ = {**clean_environment(), "HEADRACE_MPI_PATH": mpi_path()}
+        environ |= {"PYTHONPATH": str(ROOT / "python"), "HEADRACE_LIBRARY": str(library)}
+        command = Command(environ, folder)
+        assert command("site", "init", folder / "apps").returncode == 0
+        # The check goes by the module files.
+        del command.environ["HEADRACE_LIBRARY"]
+        yield Installed(command, folder / "apps", library)
+        assert not list(folder.glob("headrace-*")), "what the jobs wrote is removed"
+
+
+def test_check_sees_the_layer_and_that_it_can_be_turned_off(site: Installed) -> None:
+    result = site.check("all")
     lines = result.stdout.splitlines()
     assert result.returncode == 0, result.stdout + result.stderr
-    assert lines[0] == f"{tmp_path}/apps/headrace.toml: used"
+    assert lines[:3] == [
+        *(f"{path}: preloads {site.library}" for path in sorted(modules(site.prefix))),
+        f"{site.settings}: used",
+    ]
     assert sum(": a job: Headrace wrote" in line for line in lines) == 3
     assert sum("HEADRACE_DISABLE=1: the MPI library wrote" in line for line in lines) == 3
 
-    (tmp_path / "apps" / "headrace.toml").write_text("[settings]\ndisable_for = 'tile*'\n")
-    result = headrace("site", "check", tmp_path / "apps", "--mpi", "mpich")
+    site.settings.write_text("[settings]\ndisable_for = 'tile*'\n")
+    result = site.check()
     assert result.returncode == 1 and "the layer is off there" in result.stderr
-    assert not list(tmp_path.glob("headrace-*")), "what the jobs wrote is removed"
+
+
+def test_check_goes_by_what_the_module_files_set(site: Installed) -> None:
+    """Not by the library that the command has."""
+    for path in modules(site.prefix):
+        path.write_text(path.read_text().replace(str(site.library), "/gone/libheadrace.so"))
+    result = site.check()
+    assert result.returncode == 1 and "Headrace wrote" not in result.stdout
+    assert "jobs do not get Headrace ('/gone/libheadrace.so' is not there)" in result.stderr
+
+    other = site.prefix / "other.toml"
+    for path in modules(site.prefix):
+        text = path.read_text().replace("/gone/libheadrace.so", str(site.library))
+        path.write_text(text.replace(str(site.settings), str(other)))
+    result = site.check()
+    assert result.returncode == 1 and f"{other}: not used as it is" in result.stdout
+    assert ": a job: Headrace wrote" in result.stdout
+
+    for path in modules(site.prefix):
+        path.write_text(path.read_text().replace("LD_PRELOAD", "LD_LIBRARY_PATH"))
+    result = site.check()
+    assert result.returncode == 2 and "does not turn Headrace on" in result.stderr
+
+
+def test_check_tells_what_the_hints_of_the_site_have_wrong(site: Installed) -> None:
+    site.settings.write_text('[hints]\ncb_nodes = "many"\n[hints."*.h[5-6]"]\nno_hint = 1\n')
+    result = site.check()
+    assert result.returncode == 1 and f"{site.settings}: not used as it is" in result.stdout
+    assert result.stderr.count("cb_nodes='many' is not a whole number") == 1
+    assert result.stderr.count("hint 'no_hint' is ignored") == 1
+
+
+def test_check_tells_what_only_the_owner_can_read(site: Installed) -> None:
+    profiles = site.prefix / "profiles"
+    profiles.mkdir(mode=0o755)
+    (profiles / "scratch.toml").touch(0o600)
+    site.library.chmod(0o700)
+    result = site.check()
+    assert result.returncode == 1
+    for path in (profiles / "scratch.toml", site.library):
+        assert f"not all users can read '{path}'" in result.stderr
+    site.prefix.chmod(0o750)
+    assert f"not all users can read '{site.settings}' ('{site.prefix}' has" in site.check().stderr
+
+
+def test_check_passes_by_an_mpi_that_lacks_the_programs_library(site: Installed) -> None:
+    """Debian's MPICH, whose library has another name, comes first in PATH."""
+    mpich = ROOT / ".dev" / "mpi" / "mpich" / "bin"
+    if not os.access("/usr/bin/mpiexec.mpich", os.X_OK) or not mpich.is_dir():
+        pytest.skip("this needs Debian's MPICH and PyPI's")
+    result = site.check(PATH=f"/usr/bin:/bin:{mpich}", HEADRACE_MPI_PATH="")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "MPICH 5" in result.stdout
+
+
+def test_a_folder_without_module_files_is_no_site(headrace) -> None:
+    result = headrace("site", "check", headrace.directory)
+    assert result.returncode == 2 and "no site's folder" in result.stderr

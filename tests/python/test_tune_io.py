@@ -3,6 +3,8 @@
 import os
 import re
 import signal
+import subprocess
+import sys
 import time
 import tomllib
 from pathlib import Path
@@ -13,8 +15,11 @@ from cli_support import Command
 from mounting import mounted
 from tune_support import figures, measured
 
+from headrace import machine
 from headrace.mpi.installed import find_all
-from headrace.tune import fit, gains, profile
+from headrace.places import make_public_directory
+from headrace.settings.resolver import resolve_run
+from headrace.tune import fit, gains, profile, standing
 from headrace.tune.figures import read_figures
 
 SHORT = ("--minutes", "0.05")
@@ -64,6 +69,8 @@ def sizes_in(choices: dict[str, str]) -> list[tuple[str, int]]:
 def test_a_directory_gets_a_profile_that_jobs_find(bench: Command, tmp_path: Path) -> None:
     done = bench("tune", "data", *SHORT, HEADRACE_MIMIC_STORE=SLOW)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert "your jobs find it by the file system" in done.stderr
+    assert re.search(r"counts for files of one node, of up to \d+ ranks", done.stderr)
     assert list((tmp_path / "data").iterdir()) == []
     [place] = (tmp_path / "config" / "profiles").glob("*.toml")
     read = tomllib.loads(place.read_text())
@@ -119,6 +126,114 @@ def test_a_profile_is_checked(bench: Command, tmp_path: Path) -> None:
     (tmp_path / "p.toml").write_text(text.replace("kind = ", 'kind = "lustre" # '))
     done = bench("tune", "--check", *SHORT, *flags, HEADRACE_MIMIC_STORE=SLOW)
     assert done.returncode == 1 and "its file system is lustre, here it is " in done.stderr
+
+
+def written(path: Path, **of: str) -> Path:
+    """A profile of known costs that jobs may find."""
+    made = measured(figures(), **of)
+    path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
+    path.write_text(profile.to_toml(made, fit.rows(made), "p.json", gains.EVERYWHERE))
+    path.chmod(0o644)
+    return path
+
+
+def test_what_is_checked_is_what_jobs_use(bench: Command, tmp_path: Path) -> None:
+    """Of the user, of the site, by HEADRACE_PROFILE: as the library says."""
+    point = machine.mount_of(tmp_path).point
+    [kind] = re.findall(r"' on (\w+):", bench("hints", "data/f").stdout)
+    here = {"file_system": kind, "processor": ""}
+    of_site = written(tmp_path / "site" / "profiles" / "s.toml", **here, mount=point)
+    own = tmp_path / "config" / "profiles"
+    # Neither is used: of another mount point, of another processor.
+    written(own / "a.toml", **here, mount="/other")
+    written(own / "b.toml", **{**here, "processor": "another"}, mount=point)
+    anywhere = written(own / "c.toml", **here, mount="")
+    asked = written(tmp_path / "asked.toml", **here, mount=point)
+    site = {"HEADRACE_SITE": str(tmp_path / "site" / "headrace.toml")}
+    job = ("--ranks", 2, "--ranks-per-node", 2, "--piece", 2000)
+    now = measured(figures(), **here, mount=point)
+    for variables, used in (
+        (site, of_site),
+        ({}, anywhere),
+        ({**site, "HEADRACE_PROFILE": str(asked)}, asked),
+    ):
+        told = bench("hints", "data/f", *job, **variables).stdout
+        assert f"costs are those of profile '{used}'" in told
+        run = resolve_run({**bench.environ, **variables})
+        found = standing.candidates(tmp_path / "data", run)
+        assert standing.fitting(found, now).path == used
+
+
+def test_a_check_needs_no_name(bench: Command, tmp_path: Path) -> None:
+    [kind] = re.findall(r"' on (\w+):", bench("hints", "data/f").stdout)
+    path = written(tmp_path / "config" / "profiles" / "p.toml", file_system=kind, mount="")
+    done = bench("tune", "--check", "data", *SHORT)
+    assert done.returncode == 1, done.stderr
+    assert f"'{path}' does not fit: its processor is A CPU, here it is" in done.stderr
+
+
+def test_what_cannot_be_checked_is_told_before_it_is_measured(bench: Command) -> None:
+    for variables, told in (
+        ({}, "no profile is of 'data' (none of mount point '"),
+        ({"HEADRACE_PROFILE": "none"}, "HEADRACE_PROFILE is 'none'"),
+        (
+            {"HEADRACE_PROFILE": "gone.toml"},
+            "'gone.toml' cannot be read (No such file or directory)",
+        ),
+    ):
+        done = bench("tune", "--check", "data", **variables)
+        assert done.returncode == 2 and told in done.stderr, done.stderr
+        assert "measuring" not in done.stderr
+
+
+def test_a_site_gets_a_profile_that_everybody_can_read(bench: Command, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir(mode=0o755)
+    (site / "headrace.toml").touch(0o644)
+    place = site / "profiles" / "data.toml"
+    line = [sys.executable, "-m", "headrace", "tune", "data", *SHORT, "--output", place]
+    made = subprocess.run(
+        line, env=bench.environ, cwd=tmp_path, umask=0o077, capture_output=True, text=True
+    )
+    assert made.returncode == 0, made.stderr
+    assert f"where HEADRACE_SITE={site}/headrace.toml is set" in made.stderr
+    assert "HEADRACE_PROFILE" not in made.stderr
+    modes = [
+        path.stat().st_mode & 0o777 for path in (place.parent, place, place.with_suffix(".json"))
+    ]
+    assert modes == [0o755, 0o644, 0o644]
+
+
+@pytest.mark.parametrize("mask", [0o077, 0o002])
+def test_a_written_profile_is_for_everybody_whatever_the_umask(tmp_path: Path, mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        make_public_directory(tmp_path / "site" / "profiles")
+        profile.write(tmp_path / "site" / "profiles" / "p.toml", "text")
+    finally:
+        os.umask(before)
+    paths = sorted((tmp_path / "site").rglob("*"))
+    modes = [path.stat().st_mode & 0o777 for path in (tmp_path / "site", *paths)]
+    assert modes == [0o755, 0o755, 0o644]
+
+
+@pytest.mark.parametrize(
+    ("where", "told"),
+    [
+        ("config/profiles/p.toml", "your jobs find it by the file system"),
+        ("site/profiles/p.toml", "all users' jobs find it by the file system"),
+        ("site/profiles/p.txt", "jobs use it where HEADRACE_PROFILE="),
+        ("other/profiles/p.toml", "jobs find it where HEADRACE_SITE="),
+        ("data/p.toml", "jobs use it where HEADRACE_PROFILE="),
+    ],
+)
+def test_who_uses_a_profile_depends_on_where_it_lies(tmp_path: Path, where: str, told: str) -> None:
+    for name in ("config", "site", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "headrace.toml").touch()
+    names = {"HEADRACE_USER": "config", "HEADRACE_SITE": "site"}
+    run = resolve_run({name: str(tmp_path / of / "headrace.toml") for name, of in names.items()})
+    assert told in standing.use_of(tmp_path / where, run)
 
 
 def test_a_launchers_line_of_the_users(bench: Command, tmp_path: Path) -> None:

@@ -91,6 +91,12 @@ def test_runs_on_the_documented_glibc(elf: ELFFile) -> None:
     assert version(highest) <= version(GLIBC_MINIMUM), f"needs glibc {highest}"
 
 
+def test_reads_no_environ_that_a_program_can_make_its_own(elf: ELFFile) -> None:
+    """src/base/process_environment.h says why. tests/mpi/test_processes.py has such programs."""
+    names = {symbol.name for symbol in elf.get_section_by_name(".dynsym").iter_symbols()}
+    assert names & {"environ", "_environ", "__environ"} == {"__environ"}
+
+
 def test_has_no_search_path_and_no_text_relocations(dynamic: DynamicSection) -> None:
     forbidden = {"DT_RPATH", "DT_RUNPATH", "DT_TEXTREL"}
     assert {tag.entry.d_tag for tag in dynamic.iter_tags()} & forbidden == set()

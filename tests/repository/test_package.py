@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 import tarfile
 import tomllib
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import source_tree
+from installed import installed, require_jobs, require_site, run
 
 from devtool import package, symbol_versions
 from devtool.building import tool_environment
@@ -22,13 +22,6 @@ pytestmark = pytest.mark.timeout(7200)
 DIST = source_tree.ROOT / "dist"
 PYPROJECT = tomllib.loads(source_tree.text(source_tree.ROOT / "pyproject.toml"))
 MINIMUM = PYPROJECT["tool"]["headrace"]["glibc-minimum-portable"]
-
-
-def run(*command: str | Path, **options: object) -> str:
-    words = [str(word) for word in command]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, **options)
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
-    return done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +42,14 @@ def test_makes_all_that_the_page_lists(made: list[Path]) -> None:
     assert sorted(names) == sorted(str(path.relative_to(DIST)) for path in made)
 
 
+def test_recipes_are_whole_and_name_no_folder_of_this_machine(made: list[Path]) -> None:
+    recipes = [path for path in made if path.parent.name == "recipes"]
+    assert recipes
+    for path in recipes:
+        text = source_tree.text(path)
+        assert not re.search(r"@[A-Z0-9]+@", text) and str(source_tree.ROOT) not in text, path
+
+
 def test_every_binary_runs_with_the_old_glibc(made: list[Path], tmp_path: Path) -> None:
     with zipfile.ZipFile(named(made, r"\.whl$")) as wheel:
         wheel.extractall(tmp_path / "wheel")
@@ -58,6 +59,14 @@ def test_every_binary_runs_with_the_old_glibc(made: list[Path], tmp_path: Path) 
         found = symbol_versions.check(tmp_path / folder, MINIMUM, package.FROM_THE_MPI)
         names = {Path(path).name for path in found}
         assert {"libheadrace.so", "headrace_gather", "ior-mpich"} <= names
+
+
+def test_its_programs_and_its_library_run_jobs(made: list[Path], tmp_path: Path) -> None:
+    """Of the wheel as it is installed, which has the same as the archive."""
+    with installed(named(made, r"\.whl$")) as environment:
+        (folder,) = environment.glob("lib/python*/site-packages/headrace")
+        require_jobs(folder / "bin", folder / "lib" / "libheadrace.so", tmp_path)
+        require_site(environment, tmp_path)
 
 
 def test_the_library_is_as_any_other_build(made: list[Path], tmp_path: Path) -> None:

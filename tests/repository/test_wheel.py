@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import source_tree
+from installed import ABIS, installed, require_jobs, require_site, run
 
 pytestmark = pytest.mark.timeout(7200)
-
-BENCH_ABIS = ("mpich", "openmpi", "mpiabi")
-
-
-def run(*command: str | Path, **options: object) -> str:
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(
-        [str(word) for word in command],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=environment,
-        **options,
-    )
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
-    return done.stdout
 
 
 @pytest.fixture(scope="module")
@@ -42,12 +26,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("installed")
-    run(sys.executable, "-m", "venv", "--without-pip", folder)
-    pip = [sys.executable, "-m", "pip", "--python", folder / "bin" / "python"]
-    run(*pip, "install", "--quiet", "--disable-pip-version-check", wheel)
-    return folder
+def environment(wheel: Path) -> Iterator[Path]:
+    with installed(wheel) as folder:
+        yield folder
 
 
 def test_serves_every_python_on_this_platform(wheel: Path) -> None:
@@ -57,7 +38,7 @@ def test_serves_every_python_on_this_platform(wheel: Path) -> None:
 def test_holds_the_library_and_the_programs(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert "headrace/lib/libheadrace.so" in names
-    for abi in BENCH_ABIS:
+    for abi in ABIS:
         assert f"headrace/bin/ior-{abi}" in names
     assert "headrace/bin/copy" in names
     assert not [name for name in names if name.endswith((".a", ".cc"))]
@@ -82,3 +63,9 @@ def test_command_finds_its_own_library(environment: Path, tmp_path: Path) -> Non
     printed = run(environment / "bin" / "headrace", "preload", cwd=tmp_path).strip()
     assert Path(printed.split(":")[-1]).is_relative_to(environment), printed
     assert printed.endswith("/headrace/lib/libheadrace.so")
+
+
+def test_its_programs_and_its_library_run_jobs(environment: Path, tmp_path: Path) -> None:
+    (package,) = environment.glob("lib/python*/site-packages/headrace")
+    require_jobs(package / "bin", package / "lib" / "libheadrace.so", tmp_path)
+    require_site(environment, tmp_path)

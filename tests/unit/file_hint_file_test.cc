@@ -39,7 +39,7 @@ TEST(HintFile, TellsOfLinesThatAreNoHint) {
   const HintFile more = parse_hint_file("cb_nodes = 4\n # not at the line's begin\n", "f");
   EXPECT_TRUE(more.hints.empty());
   ASSERT_EQ(more.problems.size(), 1U);
-  EXPECT_NE(more.problems[0].find("line 1 of 'f' and 1 more"), std::string::npos);
+  EXPECT_NE(more.problems[0].find("line 1 and 1 more line of 'f' are"), std::string::npos);
 }
 
 TEST(HintFile, IsTomlIfItBeginsWithATable) {

@@ -56,39 +56,89 @@ TEST(ForeignVariables, BecomeHintsOrAreNamed) {
             (std::vector<std::string>{"OMPI_MCA_fcoll", "OMPI_MCA_fs_lustre_stripe_size"}));
   ASSERT_EQ(found.idle.size(), 2U);
   EXPECT_TRUE(found.idle[0].starts_with("I_MPI_EXTRA_FILESYSTEM_FORCE has no effect ("));
+  const std::vector<const char*> cray{"MPICH_MPIIO_ABORT_ON_RW_ERROR=enable", "MPICH_MPIIO_X=1",
+                                      "MPICH_MPIIO_STATS=1", "MPICH_MPIIO_HINTS=*:cb_nodes=1",
+                                      nullptr};
+  const ForeignVariables of_cray = read_foreign_variables(cray.data());
+  EXPECT_EQ(of_cray.hints, (Hints{{"abort_on_rw_error", "enable"}}));
+  ASSERT_EQ(of_cray.idle.size(), 1U);
+  EXPECT_TRUE(of_cray.idle[0].starts_with("MPICH_MPIIO_X has no effect (")) << of_cray.idle[0];
   const std::vector<const char*> other{"OMPI_MCA_fcoll=vulcan", nullptr};
   EXPECT_TRUE(read_foreign_variables(other.data()).hints.empty());
   EXPECT_EQ(read_foreign_variables(other.data()).idle.size(), 1U);
 }
 
 TEST(HintDisplay, TellsWhereEachValueComesFrom) {
-  const HintsKnown known{{{"cb_nodes", "8"},
-                          {"cb_buffer_size", "65536"},
-                          {"ind_rd_buffer_size", "1048576"},
-                          {"romio_cb_write", "enable"},
-                          {"romio_ds_write", "enable"},
-                          {"striping_unit", "4096"},
-                          {"headrace_file_system", "ext4"},
-                          {"headrace_striping", "none"},
-                          {"headrace_corrections", "cb_nodes=8 counts as 4"}},
-                         {{"cb_nodes", "8"},
-                          {"cb_buffer_size", "1"},
-                          {"ind_rd_buffer_size", "1048576"},
-                          {"romio_ds_write", "enable"}},
-                         {{"cb_nodes", "the program"},
-                          {"cb_buffer_size", "HEADRACE_HINTS, pattern '*'"},
-                          {"romio_ds_write", "the program"}}};
+  const HintsKnown known{
+      {{"cb_nodes", "4"},
+       {"cb_buffer_size", "65536"},
+       {"ind_rd_buffer_size", "1048576"},
+       {"romio_cb_write", "enable"},
+       {"romio_ds_write", "enable"},
+       {"striping_unit", "4096"},
+       {"headrace_file_system", "ext4"},
+       {"headrace_striping", "none"},
+       {"headrace_corrections", "cb_nodes=8 counts as 4"}},
+      {{"cb_nodes", "8"}, {"cb_buffer_size", "3k"}, {"romio_ds_write", "enable"}},
+      {{"cb_nodes", "the program"},
+       {"cb_buffer_size", "HEADRACE_HINTS, pattern '*'"},
+       {"romio_ds_write", "the program"}}};
   EXPECT_EQ(explain_hints("/a\nb", known),
             "hints of '/a?b' on ext4:\n"
-            "  cb_buffer_size = 65536 (corrected, since buffers are whole pages, and stripes or "
-            "equal parts of them; HEADRACE_HINTS, pattern '*' asked for 1)\n"
-            "  cb_nodes = 8 (the program)\n"
+            "  cb_buffer_size = 65536 (HEADRACE_HINTS, pattern '*'; asked for 3k, but buffers are "
+            "whole pages, and stripes or equal parts of them, from 64 KiB to 1 GiB)\n"
+            "  cb_nodes = 4 (the program; asked for 8, but there are no more ranks)\n"
             "  ind_rd_buffer_size = 1048576 (default)\n"
             "  romio_ds_write = enable (the program; no effect, since Headrace never reads bytes "
             "of others to write them back)\n"
             "  striping_unit = 4096 (the file system)\n"
             "  striping: none\n"
             "  corrected: cb_nodes=8 counts as 4");
+}
+
+/// The line on a hint that the program gave as `asked`, of which `value` is in force.
+std::string line_of(const std::string& name, const std::string& asked, const std::string& value,
+                    const Hints& others = {}) {
+  HintsKnown known{others, {{name, asked}}, {{name, "the program"}}};
+  known.in_force[name] = value;
+  const std::string text = explain_hints("/a", known);
+  const auto begin = text.find("\n  " + name);
+  return text.substr(begin + 3, text.find('\n', begin + 1) - begin - 3);
+}
+
+TEST(HintDisplay, TellsOfEachHintWhatActs) {
+  EXPECT_EQ(line_of("ind_rd_buffer_size", "64k", "65536"),
+            "ind_rd_buffer_size = 65536 (the program)");
+  EXPECT_EQ(line_of("ind_rd_buffer_size", "0", "1048576"),
+            "ind_rd_buffer_size = 1048576 (the program; asked for 0, which changes nothing)");
+  EXPECT_EQ(line_of("ind_rd_buffer_size", "2g", "1073741824"),
+            "ind_rd_buffer_size = 1073741824 (the program; asked for 2g, but it is kept within 4 "
+            "KiB and 1 GiB)");
+  EXPECT_EQ(line_of("romio_cb_write", "Enable", "enable"), "romio_cb_write = enable (the program)");
+  EXPECT_EQ(
+      line_of("romio_cb_write", "enable", "disable"),
+      "romio_cb_write = disable (the program; asked for enable, but another hint goes before)");
+  EXPECT_EQ(
+      line_of("access_style", "read_once", "read_once"),
+      "access_style = read_once (the program; no effect, since only sequential and random are "
+      "used)");
+  EXPECT_EQ(line_of("access_style", "read_once,sequential", "read_once,sequential"),
+            "access_style = read_once,sequential (the program)");
+  const Hints refused{{"headrace_striping", "not applied (for some reason)"}};
+  EXPECT_EQ(line_of("striping_factor", "4", "4", refused),
+            "striping_factor = 4 (the program; no effect, see striping)");
+  EXPECT_EQ(line_of("start_iodevice", "4", "4", refused),
+            "start_iodevice = 4 (the program; no effect, see striping)");
+  EXPECT_EQ(line_of("striping_unit", "1m", "1048576", refused),
+            "striping_unit = 1048576 (the program; for collective buffers only, see striping)");
+  EXPECT_EQ(line_of("striping_factor", "4", "4", {{"headrace_striping", "applied when"}}),
+            "striping_factor = 4 (the program)");
+}
+
+TEST(HintDisplay, CountsNoMoreAggregatorsThanRanks) {
+  EXPECT_EQ(hints_in_force({{"cb_nodes", "8"}}, {}, 2, 4096).at("cb_nodes"), "2");
+  EXPECT_EQ(hints_in_force({{"cb_nodes", "2"}}, {}, 8, 4096).at("cb_nodes"), "2");
+  EXPECT_FALSE(hints_in_force({}, {}, 8, 4096).contains("cb_nodes"));
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ using record::CallTimer;
 using record::FileCounts;
 using record::InPhase;
 using record::Phase;
+using record::RequestCounts;
 using storage::Transferred;
 
 /// Takes a millisecond for each call, and moves half of what it is asked for once.
@@ -49,7 +50,7 @@ class RecordedStoreTest : public ::testing::Test {
     record::choose_clock();
     auto made = std::make_unique<SlowStore>(moved);
     slow = made.get();
-    store = std::make_unique<RecordedStore>(std::move(made), counts, nullptr);
+    store = std::make_unique<RecordedStore>(std::move(made), counts);
   }
 
   std::array<char, 64> memory{};
@@ -88,6 +89,35 @@ TEST_F(RecordedStoreTest, PhasesAreNoMoreThanTheCall) {
   EXPECT_GE(counts.wait, 0);
   EXPECT_EQ(counts.exchange, 0);
   EXPECT_LE(counts.exchange + counts.wait + counts.copy + counts.store, counts.ticks);
+  EXPECT_EQ(counts.reading, 0) << "it wrote";
+}
+
+TEST_F(RecordedStoreTest, PartsOfAPhaseAreInIt) {
+  {
+    const CallTimer timer(&counts, true);
+    store->read(0, segments);
+    store->write(0, segments);
+    const InPhase exchanges(Phase::exchange);
+    const InPhase meets(Phase::meet);
+    const InPhase sends(Phase::send);
+  }
+  EXPECT_GT(counts.reading, 0);
+  EXPECT_LT(counts.reading, counts.store);
+  EXPECT_GE(counts.meet, 0);
+  EXPECT_GE(counts.send, 0);
+  EXPECT_GT(counts.exchange, 0);
+  EXPECT_LE(counts.meet + counts.send, counts.exchange);
+}
+
+TEST_F(RecordedStoreTest, OpeningAndClosingHaveTimesOfTheirOwn) {
+  {
+    const CallTimer timer(&counts, &FileCounts::open);
+    store->read(0, segments);
+  }
+  EXPECT_GT(counts.open, 0);
+  EXPECT_EQ(counts.open, counts.ticks);
+  EXPECT_EQ(counts.close, 0);
+  EXPECT_EQ(counts.store, 0);
 }
 
 TEST_F(RecordedStoreTest, IndependentCallsHaveNoPhases) {
@@ -112,6 +142,87 @@ TEST_F(RecordedStoreTest, WithoutCountsNothingIsTimed) {
   store->write(0, segments);
   EXPECT_EQ(timer.elapsed(), 0);
   EXPECT_EQ(counts.store, 0);
+}
+
+/// Moves all that it is asked for, by one system call and so many more.
+class RepeatingStore : public BareStore {
+ public:
+  explicit RepeatingStore(int& repeats) : repeats_(repeats) {}
+  Transferred read(FileOffset, std::span<const iovec> segments) override {
+    return {storage::bytes_of(segments), 0, repeats_};
+  }
+  Transferred write(FileOffset, std::span<const iovec> segments) override {
+    return {storage::bytes_of(segments), 0, repeats_};
+  }
+
+ private:
+  int& repeats_;
+};
+
+class RequestsOfAStore : public testing::Test {
+ protected:
+  void move(Direction direction, FileOffset offset, ByteCount bytes) {
+    iovec segment{nullptr, static_cast<std::size_t>(bytes)};
+    if (direction == Direction::write) {
+      store_.write(offset, {&segment, 1});
+    } else {
+      store_.read(offset, {&segment, 1});
+    }
+  }
+
+  int repeats_ = 0;
+  FileCounts counts_{};
+  RecordedStore store_{std::make_unique<RepeatingStore>(repeats_), counts_};
+};
+
+TEST_F(RequestsOfAStore, AreJudgedByTheUnit) {
+  move(Direction::write, 10, 10);  // the unit is not known yet
+  counts_.unit = 4096;
+  move(Direction::write, 0, 8192);
+  move(Direction::write, 4096, 100);
+  move(Direction::write, 8192, 4096);
+  move(Direction::read, 1, 8191);
+  move(Direction::read, 4095, 4096);
+  move(Direction::read, 5, 0);  // nothing came
+  const RequestCounts& writes = counts_.write_requests;
+  EXPECT_EQ(writes.requests, 4);
+  EXPECT_EQ(writes.whole, 1);
+  EXPECT_EQ(writes.small, 1);
+  EXPECT_EQ(writes.unaligned, 1);
+  const RequestCounts& reads = counts_.read_requests;
+  EXPECT_EQ(reads.requests, 3);
+  EXPECT_EQ(reads.whole, 1);
+  EXPECT_EQ(reads.small, 0);
+  EXPECT_EQ(reads.unaligned, 2);
+  EXPECT_EQ(reads.collective + writes.collective, 0);
+}
+
+TEST_F(RequestsOfAStore, AreOfCollectiveCallsWithinThese) {
+  move(Direction::write, 0, 10);
+  {
+    const CallTimer timer(&counts_, true);
+    move(Direction::write, 0, 10);
+    record::running_timer->note_gap(7);
+    record::running_timer->note_gap(5);
+  }
+  {
+    const CallTimer timer(&counts_, false);
+    move(Direction::read, 0, 10);
+  }
+  EXPECT_EQ(counts_.write_requests.requests, 2);
+  EXPECT_EQ(counts_.write_requests.collective, 1);
+  EXPECT_EQ(counts_.read_requests.collective, 0);
+  EXPECT_EQ(counts_.gaps, 2);
+  EXPECT_EQ(counts_.gap_bytes, 12);
+}
+
+TEST_F(RequestsOfAStore, TellRepeats) {
+  repeats_ = 3;
+  move(Direction::read, 0, 10);
+  repeats_ = 0;
+  move(Direction::read, 0, 10);
+  EXPECT_EQ(counts_.read_requests.repeated, 3);
+  EXPECT_EQ(counts_.write_requests.repeated, 0);
 }
 
 }  // namespace

@@ -10,46 +10,12 @@
 #include "record/node_tables.h"
 #include "record/plain_decisions.h"
 #include "unit/made_images.h"
-#include "unit/packed_sections.h"
-#include "unit/private_folder.h"
+#include "unit/made_node.h"
 
 namespace headrace::record {
 namespace {
 
-/// A node's ranks, and what becomes of them.
-class NodeTables : public ::testing::Test {
- protected:
-  MadeImage& rank(int number, int of = 2) {
-    made_.push_back(std::make_unique<MadeImage>(folder_.path, "job", number, of));
-    return *made_.back();
-  }
-
-  void gather(const ClockReading& now = {}) {
-    std::vector<Image> images;
-    for (const auto& each : made_) {
-      images.push_back(std::move(Image::read(each->image->path()).value()));
-    }
-    record_ = make_node_record(images, 5, now);
-    tables_ = unpack(record_.sections);
-  }
-
-  template <class Row>
-  std::vector<Row> rows(Table table) {
-    std::vector<Row> found;
-    for (std::size_t i = 0; i < tables_[table].rows; ++i) {
-      found.push_back(tables_[table].row<Row>(i));
-    }
-    return found;
-  }
-  std::string text(std::int64_t place) {
-    return place < 0 ? "" : tables_[Table::texts].columns[0].texts.at(place);
-  }
-
-  PrivateFolder folder_;
-  std::vector<std::unique_ptr<MadeImage>> made_;
-  NodeRecord record_;
-  std::map<Table, UnpackedTable> tables_;
-};
+class NodeTables : public MadeNode {};
 
 [[gnu::noipa]] void twice(MadeImage& made, std::uint32_t world) {
   made.call("MPI_Send", CallClass::point_to_point, world, 20, 100);
@@ -185,7 +151,7 @@ TEST_F(NodeTables, MeasureKilledRanksByTheClockAsItIsNow) {
   made.call("MPI_Send", CallClass::point_to_point, made.world(2), 20, 100);
   gather({MadeImage::kBeginTicks + 4000, MadeImage::kBeginNs + 1000});
   EXPECT_EQ(rows<CallsRow>(Table::calls).at(0).time, 50) << "of four ticks a ns";
-  EXPECT_EQ(rows<RanksRow>(Table::ranks).at(0).run, 50);
+  EXPECT_EQ(rows<RanksRow>(Table::ranks).at(0).run, 1000) << "it runs";
   gather({MadeImage::kBeginTicks - 1, MadeImage::kBeginNs + 1000});
   EXPECT_EQ(rows<CallsRow>(Table::calls).at(0).time, 200) << "another boot: nothing is known";
   rank(1).finish();

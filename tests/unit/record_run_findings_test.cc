@@ -1,3 +1,4 @@
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include "record/exit_lines.h"
@@ -100,6 +101,30 @@ TEST(ExitLines, AreSixAtMostAndLoseNothing) {
   EXPECT_EQ(exit_lines(story)[0].find(
                 "The record is INCOMPLETE: of 2 ranks 1 came to MPI_Finalize. Parallel"),
             0U);
+}
+
+/// A frame in a function of this process.
+FoundFrame frame_in(const void* function) {
+  Dl_info info{};
+  EXPECT_NE(::dladdr(function, &info), 0);
+  const auto distance =
+      static_cast<const char*>(function) - static_cast<const char*>(info.dli_fbase);
+  return {info.dli_fname, distance + 1, {}, 0};
+}
+
+TEST(ExitLines, EndWhereTheSystemStartsTheProgram) {
+  const FoundFrame start = frame_in(::dlsym(RTLD_DEFAULT, "__libc_start_main"));
+  FoundFrame unnamed = start;
+  unnamed.offset = 1;  // no function begins there
+  JobStory story;
+  story.nodes = 1;
+  story.first.site_procedure = "MPI_Recv";
+  story.first.site_time = kSecond;
+  story.first.site = {{"/app", 0x11d0, {}, 0}, unnamed, start, {"/app", 0x1090, {}, 0}};
+  EXPECT_NE(exit_lines(story).back().find("called by app+0x11d0"), std::string::npos);
+  EXPECT_EQ(exit_lines(story).back().find('<'), std::string::npos) << exit_lines(story).back();
+  story.first.site.insert(story.first.site.begin() + 1, {"/app", 0x2000, {}, 0});
+  EXPECT_TRUE(exit_lines(story).back().ends_with("app+0x11d0 < app+0x2000"));
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ TEST(Summary, TellsOfVerifiedWrites) {
                 "the rank that wrote them, while it held its lock, 2 ranges were NOT what was "
                 "written (each is an MPI error of its rank), 1 byte was not compared "
                 "(several ranks wrote them in one call); NOT verified: 1.0 MiB "
-                "(independent writes, use collective ones), 0.0 MiB by 1 call (the "
+                "(independent writes, use collective ones), 0 B by 1 call (the "
                 "file cannot be opened for reading, allow that or open it with "
                 "MPI_MODE_RDWR), 2.0 MiB by 2 calls (no memory is left for "
                 "nonblocking and split calls, raise HEADRACE_NODE_MEMORY)"),

@@ -139,12 +139,14 @@ TEST_F(Interrupted, GoesOnUntilAllIsMoved) {
     const Transferred written = store_->write(0, pieces_of(data_, count));
     EXPECT_EQ(written.bytes, 1'000);
     EXPECT_EQ(written.system_error, 0);
+    EXPECT_EQ(static_cast<std::size_t>(written.repeats), calls - 1);
     EXPECT_EQ(content(), data_);
     std::string back(data_.size(), '?');
     does(hard);
     const Transferred read = store_->read(0, pieces_of(back, count));
     EXPECT_EQ(read.bytes, 1'000);
     EXPECT_EQ(read.system_error, 0);
+    EXPECT_EQ(static_cast<std::size_t>(read.repeats), calls - 1);
     EXPECT_EQ(back, data_);
   }
 }
@@ -177,6 +179,19 @@ TEST_F(Interrupted, CountsWhatCameBeforeAnError) {
     EXPECT_EQ(calls, 3U);
     EXPECT_EQ(content().substr(0, static_cast<std::size_t>(written.bytes)),
               data_.substr(0, static_cast<std::size_t>(written.bytes)));
+  }
+}
+
+/// A read that only finds the file's end is no repetition.
+TEST_F(Interrupted, CountsRepetitions) {
+  ASSERT_EQ(store_->write(0, pieces_of(data_, 1)).repeats, 0);
+  std::string back(2 * data_.size(), '?');
+  for (const std::size_t count : {1, 3}) {
+    does({});
+    const Transferred read = store_->read(0, pieces_of(back, count));
+    EXPECT_EQ(read.bytes, 1'000);
+    EXPECT_EQ(calls, 2U);
+    EXPECT_EQ(read.repeats, 0);
   }
 }
 

@@ -8,6 +8,7 @@ the C++ library are the system's GCC.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import re
@@ -15,6 +16,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from devtool import stub_names
 from devtool.failure import Failure
 from devtool.paths import ROOT, VENV
 from devtool.steps import run_logged
@@ -33,7 +35,8 @@ def make_sysroot(folder: Path, version: str, log: Path) -> None:
     Errors: Failure when ziglang or the compiler fails.
     """
     stamp = folder / "made-of"
-    made_of = "\n".join([version, LATER_FUNCTIONS.read_text(), Path(__file__).read_text()])
+    sources = (LATER_FUNCTIONS, Path(__file__), Path(stub_names.__file__))
+    made_of = "\n".join([version, *(path.read_text() for path in sources)])
     if stamp.exists() and stamp.read_text() == made_of:
         return
     machine = platform.machine()
@@ -84,11 +87,14 @@ def _remove_later_headers(include: Path, version: str) -> None:
 
 def _finish(folder: Path, log: Path) -> None:
     """Adds what Zig leaves out: start files that are the same in all versions, GCC's own library,
-    functions of later versions, and the names by which a linker looks for libraries."""
+    functions of later versions, several names of one variable, and the names by which a linker
+    looks for libraries."""
     lib = folder / "usr" / "lib"
     compiler = os.environ.get("CC", "gcc")
     for name in ("crti.o", "crtn.o", LIBGCC):
-        _copy_from_compiler(compiler, name, lib)
+        shutil.copy(found_by_compiler(name), lib)
+    for library in ("libc.so.6", "libm.so.6"):
+        stub_names.join_names(lib / library, found_by_compiler(library))
     functions = folder / "later_functions.o"
     flags = ["-O2", "-fPIC", "-fvisibility=hidden", "-ffunction-sections", f"--sysroot={folder}"]
     hint = "see the first error above it"
@@ -105,11 +111,14 @@ def _finish(folder: Path, log: Path) -> None:
     )
 
 
-def _copy_from_compiler(compiler: str, name: str, folder: Path) -> None:
+def found_by_compiler(name: str) -> Path:
+    """The file of this system's libraries that GCC links with. Errors: Failure."""
+    compiler = os.environ.get("CC", "gcc")
     command = [compiler, f"-print-file-name={name}"]
-    try:
+    found = ""
+    with contextlib.suppress(OSError):  # there is no such compiler
         found = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
-        shutil.copy(found, folder)
-    except OSError as error:
+    if not Path(found).is_file():
         why = f"{compiler} does not find {name}"
-        raise Failure("no old glibc was made", why, "install GCC, or name it by CC") from error
+        raise Failure("no old glibc was made", why, "install GCC, or name it by CC")
+    return Path(found)

@@ -20,12 +20,13 @@ import tarfile
 import tempfile
 import tomllib
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from devtool import debian, old_glibc, provision, symbol_versions
+from devtool import debian, old_glibc, provision, stub_names, symbol_versions
 from devtool.building import tool_environment
+from devtool.failure import Failure
 from devtool.lock import exclusive
 from devtool.paths import BUILD, MPI, ROOT, VENV
 from devtool.steps import Step, fresh_log, run_logged, run_steps
@@ -105,7 +106,20 @@ def _check(folder: Path, minimum: str) -> None:
     unpacked = folder / "unpacked"
     with zipfile.ZipFile(_built(folder)) as wheel:
         wheel.extractall(unpacked)
-    symbol_versions.check(unpacked, minimum, FROM_THE_MPI)
+    binaries = symbol_versions.check(unpacked, minimum, FROM_THE_MPI)
+    _require_all_names([unpacked / name for name in binaries])
+
+
+def _require_all_names(binaries: Iterable[Path]) -> None:
+    """Of the C library's variables that programs have copies of."""
+    libc = old_glibc.found_by_compiler("libc.so.6")
+    for path in binaries:
+        if lacking := stub_names.lacking_names(path, libc):
+            raise Failure(
+                f"{path.name} of the package would not see what the C library keeps",
+                f"it has a copy of a variable without its other names {', '.join(lacking)}",
+                "see what tools/devtool/old_glibc.py made",
+            )
 
 
 def _repair(folder: Path, platform_tag: str, log: Path) -> None:
@@ -156,7 +170,6 @@ def _write_recipes() -> None:
     facts = {
         "@VERSION@": version(),
         "@SHA256@": hashlib.sha256(archive.read_bytes()).hexdigest(),
-        "@DIST@": str(DIST),
     }
     folder = DIST / "recipes"
     folder.mkdir(exist_ok=True)

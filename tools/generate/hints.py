@@ -66,7 +66,7 @@ def read_variables(path: Path, hints: list[Hint]) -> list[Variable]:
 def read(paths: list[Path]) -> list[Hint]:
     """All hints, sorted by name, which the table's users rely on."""
     entries = [entry for path in paths for entry in tomllib.loads(path.read_text())["hint"]]
-    hints = [Hint(**entry) for entry in entries]
+    hints = [Hint(**one) for entry in entries for one in _expanded(entry)]
     for hint in hints:
         if hint.use not in USES or hint.type not in TYPES:
             raise SpecError(f"hints: {hint.name} has an unknown use or type")
@@ -77,10 +77,24 @@ def read(paths: list[Path]) -> list[Hint]:
     return sorted(hints, key=lambda hint: hint.name)
 
 
+def _expanded(entry: dict) -> list[dict]:
+    """One entry for each of its names."""
+    names = entry.pop("names", None)
+    return [entry] if names is None else [{**entry, "name": name} for name in names]
+
+
+def read_aliases(paths: list[Path]) -> list[str]:
+    """Names of other toolkits' variables that are settings here."""
+    entries = [entry for path in paths for entry in tomllib.loads(path.read_text())["setting"]]
+    return sorted(entry["alias"] for entry in entries if "alias" in entry)
+
+
 def outputs(spec: Path) -> list[Output]:
     hints = read([spec / "hints.toml", spec / "hints_without_effect.toml"])
     variables = read_variables(spec / "hint_variables.toml", hints)
+    aliases = read_aliases(sorted((spec / "settings").glob("*.toml")))
+    table = {"hints": hints, "variables": variables, "aliases": aliases}
     return [
-        render("hint_table.h.j2", "src/file/hint_table.h", hints=hints, variables=variables),
+        render("hint_table.h.j2", "src/file/hint_table.h", **table),
         render("hints.md.j2", "docs/reference/hints.md", hints=hints, variables=variables),
     ]

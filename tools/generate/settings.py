@@ -13,6 +13,7 @@ from tools.generate.rendering import Output, SpecError, render
 SIZE_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 CPP_TYPES = {
     "boolean": "bool",
+    "automatic": "bool",
     "size": "ByteCount",
     "integer": "std::int64_t",
     "stripes": "Stripes",
@@ -59,6 +60,8 @@ class Setting:
     def cpp_default(self) -> str:
         if self.type == "boolean":
             return "true" if self.default == "1" else "false"
+        if self.type == "automatic":
+            return "true"
         if self.type == "choice":
             return f"{self.enum}::{self.default}"
         if self.type in ("stripes", "names"):
@@ -77,6 +80,8 @@ class Setting:
         """What may be written, for the reference page."""
         if self.type == "boolean":
             return "`1`, `yes`, `true`, `on` or `0`, `no`, `false`, `off`"
+        if self.type == "automatic":
+            return "`auto`, `1`, `yes`, `true`, `on` or `0`, `no`, `false`, `off`"
         if self.type == "choice":
             return ", ".join(f"`{value}`" for value in self.values)
         if self.type == "size":

@@ -11,6 +11,7 @@ from headrace.analysis.eager import NOT_TOLD, Eager, eager, limit_in_force
 from headrace.analysis.files import Decision, Edge, File
 from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
 from headrace.analysis.heat_map import HeatMap, heat_map
+from headrace.analysis.last_calls import LastCall, last_calls
 from headrace.analysis.metrics import ABSENT, SAMPLED, Metrics, metrics
 from headrace.analysis.numbers import Balance, Efficiency, balance, efficiency
 from headrace.analysis.paths import Frame
@@ -135,7 +136,8 @@ class Findings:
     """`classes`: time in MPI by class, or in I/O. in_mpi, outside: None if not measured. Procedures
     and sites: costliest first. costs: of which procedures each cost is made. `files` are by MPI-IO,
     or as a Darshan log has them; `accesses` without MPI, `used_files` both. flows: None if not
-    measured, as is heat_map. timeline: None if there is none. spots: where a cost that only
+    measured, as is heat_map. timeline: None if there is none. last_calls: of ranks that had not
+    come to the end of their run. spots: where a cost that only
     samples show is spent, as texts."""
 
     run: Run
@@ -166,7 +168,12 @@ class Findings:
     heat_map: HeatMap | None = None
     eager: Eager = NOT_TOLD
     timeline: Timeline | None = None
+    last_calls: tuple[LastCall, ...] = ()
     spots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def paths(self) -> list[tuple[Frame, ...]]:
+        """Whose frames a report shows."""
+        return [one.frames for one in (*self.sites, *self.last_calls)]
 
     def share(self, time: float) -> float:
         """What part a time of all ranks together is of the ranks' time in the run."""
@@ -199,7 +206,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
         in_mpi=balance(in_mpi, size),
         outside=balance(outside, size),
         rank_times=RankTimes("outside MPI", tuple(outside)),
-        efficiency=efficiency(outside, job.elapsed),
+        efficiency=efficiency(outside, job.elapsed) if job.is_end_known else None,
         waits=waits,
         procedures=_procedures(totals, waits, means),
         sites=_sites(totals, means, most_sites),
@@ -234,6 +241,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
         heat_map=heat_map(record, job.count),
         eager=limits,
         timeline=timeline(record),
+        last_calls=last_calls(record, totals.paths, MOST_FRAMES),
     )
 
 

@@ -142,8 +142,25 @@ def _add_node(totals: Totals, node: Node, matched: set[str]) -> None:
             one.least = min(one.least, least) if one.calls else least
             one.calls += calls
             one.time += time
+    _add_open(totals, node, paths)
     if matched:
         _add_waits(totals, node, matched, paths, shapes)
+
+
+def _add_open(totals: Totals, node: Node, paths: Sequence[int]) -> None:
+    """The time of calls that had not ended, which do not count."""
+    columns = ("rank", "procedure", "class", "path", "open", "time")
+    for rank, name, kind, path, is_open, time in node["last_calls"].rows(*columns):
+        procedure = node.text(name) or "?"
+        if not is_open or procedure in OUTSIDE_RUN:
+            continue
+        place = paths[path] if path >= 0 else UNKNOWN
+        for sums in (totals.procedures[procedure], totals.sites[procedure, place]):
+            sums.time += time
+            sums.by_rank[rank] += time
+            sums.greatest = max(sums.greatest, time)
+        totals.classes[kind][rank] += time
+        totals.in_run[rank] += time
 
 
 def _add_waits(

@@ -146,7 +146,7 @@ def _joined(parts: Sequence[Part], name: str) -> Part:
     values = {
         one.name: _join(one.name, [getattr(part, one.name) for part in parts])
         for one in fields(parts[0])
-        if one.name not in ("name", "layer", "interface", "only_rank")
+        if one.name not in ("name", "layer", "interface", "only_rank", "storage")
     }
     values["ranks"] = len({part.only_rank for part in parts})
     return replace(parts[0], name=name, only_rank=None, **values)

@@ -14,12 +14,47 @@ _COLUMNS = (
 )
 _SUMS = _COLUMNS[3:]
 
+# By direction, as columns of the table have them.
+REQUESTS = ("requests", "collective", "unit", "small", "unaligned", "repeated")
+_READS = (
+    *("read_requests", "collective_read_requests", "unit_read_requests"),
+    *("small_read_requests", "unaligned_read_requests", "repeated_reads"),
+)
+_WRITES = (
+    *("write_requests", "collective_write_requests", "unit_write_requests"),
+    *("small_write_requests", "unaligned_write_requests", "repeated_writes"),
+)
+_STORAGE = (
+    *("write_gaps", "write_gap_bytes"),
+    *("open_time", "close_time", "meet", "send", "store_read_time"),
+)
+
+
+@dataclass
+class Storage:
+    """What Headrace asked of the file system for one file, over all ranks. unit: bytes by which
+    requests are judged; 0: not known. reads, writes: numbers as REQUESTS names them. aggregators:
+    how many ranks made requests in collective calls. Times: ns."""
+
+    unit: int
+    reads: Counter[str]
+    writes: Counter[str]
+    read_aggregators: int = 0
+    write_aggregators: int = 0
+    write_gaps: int = 0
+    write_gap_bytes: int = 0
+    open_time: int = 0
+    close_time: int = 0
+    meet: int = 0
+    send: int = 0
+    store_read_time: int = 0
+
 
 @dataclass
 class File:
     """One file, over all ranks that opened it. store_*: None if the library moved the bytes. Times:
     None if not measured. only_rank: the one that opened it; None if there are several, or it is not
-    known."""
+    known. storage: None if the library moved the bytes, or if it was not counted."""
 
     name: str
     ranks: int = 0
@@ -39,6 +74,7 @@ class File:
     store: int | None = 0
     interface: str = "MPI-IO"
     only_rank: int | None = None
+    storage: Storage | None = None
 
 
 def files(record: Record) -> list[File]:
@@ -57,7 +93,30 @@ def files(record: Record) -> list[File]:
             file.store_written = _plus(file.store_written, store_written)
             for column, value in zip(_SUMS, sums, strict=True):
                 setattr(file, column, getattr(file, column) + value)
+    if "files.read_requests" not in record.missing:
+        _add_storage(record, found)
     return sorted(found.values(), key=lambda one: (-one.time, one.name))
+
+
+def _add_storage(record: Record, files: dict[str, File]) -> None:
+    for node in record.nodes:
+        table = node["files"]
+        units = (unit for (unit,) in table.rows("unit"))
+        parts = (table.rows(*names) for names in (_READS, _WRITES, _STORAGE))
+        names = node.texts_of("files", "file")
+        for name, unit, reads, writes, rest in zip(names, units, *parts, strict=True):
+            file = files[name]
+            if file.store_read is None:
+                continue
+            one = file.storage = file.storage or Storage(unit, Counter(), Counter())
+            one.unit = max(one.unit, unit)
+            own = [dict(zip(REQUESTS, row, strict=True)) for row in (reads, writes)]
+            one.reads.update(own[0])
+            one.writes.update(own[1])
+            one.read_aggregators += own[0]["collective"] > 0
+            one.write_aggregators += own[1]["collective"] > 0
+            for column, value in zip(_STORAGE, rest, strict=True):
+                setattr(one, column, getattr(one, column) + value)
 
 
 def exchange(record: Record) -> dict[int, int]:

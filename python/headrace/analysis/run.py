@@ -9,18 +9,20 @@ from headrace.record.tables import Record
 
 CAME_TO_THE_END = 1
 STATES = {
-    0: "were running when the record was made",
-    2: "ended without MPI_Finalize",
-    3: "called MPI_Abort",
+    0: ("was running when the record was made", "were running when the record was made"),
+    2: ("ended without MPI_Finalize",) * 2,
+    3: ("called MPI_Abort",) * 2,
 }
 NO = ("0", "no", "false")
 MOST_RANKS = 1 << 31
 MOST_NAMED = 1000  # missing ranks
+MOST_UNHEARD = 0.05  # of the run: what ranks did for longer than that must be known
 
 
 @dataclass(frozen=True)
 class Rank:
-    """Times in ns, memory in bytes. run: without `off`, for which recording was off."""
+    """Times in ns, memory in bytes. run: without `off`, for which recording was off. unheard: after
+    that nobody knows for so long what became of it; -1: nor for how long."""
 
     rank: int
     node: int
@@ -41,6 +43,7 @@ class Rank:
     off: int = 0
     mismatched: int = 0
     unsized: int = 0
+    unheard: int = 0
 
     def mean_of_threads(self, time: int) -> int:
         """Of a time in MPI that the rank's threads took together: what can be compared with the
@@ -51,6 +54,7 @@ class Rank:
 _NUMBERS = (
     *("rank", "state", "run", "init", "cpu_user", "cpu_system", "peak_memory", "recorder"),
     *("threads", "folded", "checks", "wrong", "off", "mismatched", "unsized"),
+    "unheard",
 )
 _TEXTS = ("host", "cores", "program")
 
@@ -72,6 +76,11 @@ class Run:
     def rank_time(self) -> int:
         """ns that all ranks together ran."""
         return sum(one.run for one in self.ranks) if self.ranks else self.count * self.elapsed
+
+    @property
+    def is_end_known(self) -> bool:
+        """Whether it is known what the ranks did until the job ended, but for a little."""
+        return all(0 <= one.unheard <= MOST_UNHEARD * one.run for one in self.ranks)
 
     @property
     def is_complete(self) -> bool:
@@ -115,15 +124,21 @@ def _lacks(record: Record, ranks: tuple[Rank, ...], count: int) -> list[str]:
     lacks = []
     if not record.is_whole:
         lacks.append("the file is cut off")
-    if record.facts.get("complete", "1").lower() in NO:
-        lacks.append("it was made while parts were missing")
     if len(ranks) < count:
         here = {one.rank for one in ranks}
         first = ranges(islice((rank for rank in range(count) if rank not in here), MOST_NAMED))
         more = ", ..." if count - len(ranks) > MOST_NAMED else ""
-        lacks.append(f"of {count} ranks {count - len(ranks)} are missing: {first}{more}")
+        gone = count - len(ranks)
+        lacks.append(
+            f"{gone:,} of {count:,} ranks {'is' if gone == 1 else 'are'} missing: {first}{more}"
+        )
     if left_out := record.facts.get("left_out"):
         lacks.append(f"left out were {left_out}")
     states = Counter(one.state for one in ranks)
-    lacks += [f"{states[state]} ranks {text}" for state, text in STATES.items() if states[state]]
+    for state, (of_one, of_many) in STATES.items():
+        if states[state]:
+            number = states[state]
+            lacks.append(f"1 rank {of_one}" if number == 1 else f"{number:,} ranks {of_many}")
+    if not lacks and record.facts.get("complete", "1").lower() in NO:
+        lacks.append("it was made while parts were missing")
     return lacks

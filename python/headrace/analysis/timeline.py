@@ -4,11 +4,14 @@ from dataclasses import dataclass
 
 from headrace.record.tables import Record
 
+SUFFIX = ".hrc"  # of a record
+
 
 @dataclass(frozen=True)
 class Timeline:
     """Of all ranks that have one. events: that are kept, `files` of these calls on files without
-    MPI; lost: earlier ones, for which there was no room. record: the name of the record's file."""
+    MPI; lost: earlier ones, for which there was no room. record: the name of the record's file;
+    empty if it has none."""
 
     ranks: int
     events: int
@@ -29,4 +32,10 @@ def timeline(record: Record) -> Timeline | None:
         return None
     kept = {table: sum(events for events, _ in rows) for table, rows in found.items()}
     lost = sum(lost for rows in found.values() for _, lost in rows)
-    return Timeline(len(ranks), sum(kept.values()), kept["file_timelines"], lost, record.path.name)
+    return Timeline(
+        len(ranks),
+        sum(kept.values()),
+        kept["file_timelines"],
+        lost,
+        record.path.name if record.path.suffix == SUFFIX else "",
+    )

@@ -2,12 +2,15 @@
 
 from headrace.analysis.analyse import Findings
 from headrace.analysis.generated.verdict_texts import ACCEPTABLE, TEXTS
+from headrace.analysis.metrics import NS
 
 
 def verdict(found: Findings) -> str:
     if found.in_mpi is None:
         return _of_io(found)
     one = found.efficiency
+    if not found.run.is_end_known:
+        return TEXTS["ended_early"].format(heard=f"{found.run.elapsed / NS:.3g} s")
     if one is None:
         return TEXTS["unknown"]
     name = (

@@ -15,8 +15,8 @@ from headrace.errors import HeadraceError, say
 from headrace.launch.preload import find_library, without_headrace
 from headrace.launch.start import PRESETS, launch_line
 from headrace.launch.values import Launch, RankEnvironment
-from headrace.mpi.choice import choose
-from headrace.mpi.installed import Mpi, find_all
+from headrace.mpi.choice import choose_installed
+from headrace.mpi.installed import Mpi
 from headrace.mpi.program import examine
 from headrace.settings.resolver import resolve_run
 
@@ -51,8 +51,7 @@ def find_host(name: str, environ: Mapping[str, str]) -> Host:
     """The MPI `name` ("mpich", "openmpi", "intel", "abi"), as the benchmark programs load it: the
     first that Headrace finds, not the one that the loader happens to know."""
     program = examine([str(find_program("ior", name, environ))], environ)
-    found = next((mpi for mpi in find_all(environ) if mpi.kind == name), None)
-    choice = choose(program, str(found.prefix) if found else name, environ)
+    choice = choose_installed(program, name, environ)
     return Host(name, choice.mpi, choice.variables)
 
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shlex
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -30,8 +31,14 @@ from headrace.profile.traced import Calls, Traced, traced
 from headrace.record.merge import merge
 from headrace.record.reader import read
 from headrace.record.tables import Record
+from headrace.report.units import shown
 from headrace.symbols.optimisation import optimised
 from headrace.symbols.resolver import resolve, resolve_frames
+
+ENDED_EARLY = "the job ended early, and what it did after it was last heard of is not known"
+
+
+MOST_LISTED = 5  # records of a directory, the newest ones
 
 
 @dataclass(frozen=True)
@@ -65,7 +72,7 @@ def profile_of(files: Sequence[Path]) -> RunProfile:
         return run_profile(name, found, resolve(()))
     record = _record_of_all(files)
     findings = analyse(record, MOST_COMPARED)
-    symbols = resolve(site.frames for site in findings.sites)
+    symbols = resolve(findings.paths())
     return run_profile(name, findings, symbols, record_facts(record))
 
 
@@ -133,6 +140,9 @@ def _record_of_all(files: Sequence[Path]) -> Record:
 
 def judged(found: Findings, rules: Sequence[Path] = ()) -> Judgement:
     """By our rules and those of more files."""
+    if not found.run.is_end_known:
+        unknown: dict[str, float | None] = dict.fromkeys(found.metrics)
+        return judge(collect(rules), unknown, dict.fromkeys(unknown, ENDED_EARLY))
     return judge(collect(rules), found.metrics, found.source.absent)
 
 
@@ -140,5 +150,22 @@ def record_of(file: Path) -> Record:
     """A record, or what the ranks of a job keep in a directory."""
     if not file.is_dir():
         return read(file)
+    _refuse_records(file)
     with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
-        return read(gather(file, Path(folder), os.environ))
+        record = read(gather(file, Path(folder), os.environ))
+    # Its file is gone: no command can name it.
+    return replace(record, path=file)
+
+
+def _refuse_records(directory: Path) -> None:
+    """A directory of records is not one of a job."""
+    found = sorted(directory.glob("*.hrc"), key=lambda path: path.stat().st_mtime, reverse=True)
+    if not found:
+        return
+    names = ", ".join(shown(path.name) for path in found[:MOST_LISTED])
+    more = f" and {len(found) - MOST_LISTED} more" if len(found) > MOST_LISTED else ""
+    raise HeadraceError(
+        f"'{directory}' is a directory of records",
+        f"a report is of one job, and there are {names}{more}",
+        f"type headrace report {shlex.quote(str(found[0]))} for the newest one",
+    )

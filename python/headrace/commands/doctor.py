@@ -6,9 +6,12 @@ from pathlib import Path
 import click
 
 from headrace.doctor import support_report
+from headrace.doctor.anonymous import hider
 from headrace.doctor.findings import show
-from headrace.errors import say
+from headrace.errors import HeadraceError, say
 from headrace.launch.preload import library_or_none
+from headrace.settings.resolver import resolve_run
+from headrace.tune import standing
 
 
 @click.command()
@@ -24,14 +27,29 @@ from headrace.launch.preload import library_or_none
     "--report",
     "is_for_support",
     is_flag=True,
-    help="Also show this machine, its limits and the settings of MPI: what support asks for.",
+    help="Also show this machine, its limits and the settings of MPI: what support asks for. "
+    "It has ~ for your home directory and USER for your name.",
 )
 def doctor(fronts: tuple[Path, ...], is_for_support: bool) -> int:
     """Show the library, the MPIs and the launchers found. Exit code 1 if one of them lacks."""
-    problems = show(fronts, os.environ)
+    hide = hider(os.environ) if is_for_support else str
+    problems = show(fronts, os.environ, hide)
     if is_for_support:
         for line in support_report.lines(library_or_none(os.environ), Path.cwd(), os.environ):
-            click.echo(line)
+            click.echo(hide(line))
+        click.echo(hide(f"profile   {_profile(Path.cwd())}"))
     for problem in problems:
         say(problem)
     return 1 if problems else 0
+
+
+def _profile(directory: Path) -> str:
+    """Which one jobs here use for files in a directory."""
+    try:
+        found = standing.used(directory, resolve_run(os.environ))
+    except HeadraceError as error:
+        return str(error)
+    if found is None:
+        return f"none is of this processor and of the file system of '{directory}'"
+    of = f"of {found.file_system}{f' at {found.mount}' if found.mount else ''}, {found.date}"
+    return f"'{found.path}' ({of}), for files of one node, of up to {found.node_ranks} ranks"

@@ -66,7 +66,7 @@ def report(
         return
     from headrace.report.page import page  # here, since Jinja takes 40 ms to load
 
-    symbols = resolve(site.frames for site in found.sites)
+    symbols = resolve(found.paths())
     target = output or files[0].with_suffix(".html")
     shown = (job.profile, job.listing, job.counted, job.traced)
     changed = compared and since_of(compared)
@@ -89,7 +89,7 @@ def present(
 ) -> None:
     """Prints it, with advice by our rules and those of more files, and what has changed."""
     found = job.findings
-    symbols = resolve(site.frames for site in found.sites)
+    symbols = resolve(found.paths())
     judgement = judged(found, rules)
     shown = (job.profile, job.listing, job.counted, job.traced)
     if as_json:

@@ -28,7 +28,7 @@ def write_page(
     try:
         record = _recorded(host, folder, environ)
         found = analyse(read(record))
-        symbols = resolve(site.frames for site in found.sites)
+        symbols = resolve(found.paths())
         judgement = judge(collect(()), found.metrics)
         target.write_text(page(found, symbols, judgement), encoding="utf-8")
     except (HeadraceError, OSError) as error:

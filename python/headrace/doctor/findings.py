@@ -1,6 +1,6 @@
 """Looks for the library, the MPIs and front libraries, and shows them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -19,20 +19,23 @@ PLAIN_WIDTH = 240
 HEADINGS = ("MPI", "version", "launcher", "library", "standard ABI", "found by")
 
 
-def show(fronts: Sequence[Path], environ: Mapping[str, str]) -> list[str]:
-    """Shows what is found on stdout. Returns what lacks or is wrong, a line each."""
+def show(
+    fronts: Sequence[Path], environ: Mapping[str, str], hide: Callable[[str], str] = str
+) -> list[str]:
+    """Shows what is found on stdout, with what `hide` leaves of each text. Returns what lacks or is
+    wrong, a line each."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = PLAIN_WIDTH
     console.print(f"headrace  {__version__}, {machine.available_cores()} cores")
     problems = []
     try:
-        console.print(f"library   {find_library(environ)}", markup=False)
+        console.print(hide(f"library   {find_library(environ)}"), markup=False)
     except HeadraceError as error:
         problems.append(str(error))
     mpis = find_all(environ)
     if mpis:
-        console.print(_table(mpis))
+        console.print(_table(mpis, hide))
     else:
         problems.append(
             "no MPI was found (no launcher in PATH), load a module or set HEADRACE_MPI_PATH"
@@ -40,34 +43,36 @@ def show(fronts: Sequence[Path], environ: Mapping[str, str]) -> list[str]:
     if embedded(environ) is None:
         console.print("embedded  no MPICH wheel beside headrace (pip install mpich)", markup=False)
     for path in fronts:
-        problems += _show_front(console, path.absolute())
-    return problems + _show_settings(console, environ)
+        problems += _show_front(console, path.absolute(), hide)
+    problems += _show_settings(console, environ, hide)
+    return [hide(problem) for problem in problems]
 
 
-def _show_settings(console: Console, environ: Mapping[str, str]) -> list[str]:
+def _show_settings(
+    console: Console, environ: Mapping[str, str], hide: Callable[[str], str]
+) -> list[str]:
     """Settings that are not at their defaults, and who says so. What cannot be used is wrong."""
     found = resolve_run(environ)
     for one in found.changed():
         line = f"setting   {one.setting.name}={one.text} from {one.origin}"
-        console.print(line, markup=False)
+        console.print(hide(line), markup=False)
     return list(found.problems)
 
 
-def _table(mpis: Sequence[Mpi]) -> Table:
+def _table(mpis: Sequence[Mpi], hide: Callable[[str], str]) -> Table:
     table = Table(box=None, pad_edge=False)
     for heading in HEADINGS:
         table.add_column(heading, overflow="fold")
     for mpi in mpis:
         standard = "yes" if mpi.abi_library else "no"
-        table.add_row(
-            mpi.title, mpi.version, str(mpi.launcher), str(mpi.library), standard, mpi.source
-        )
+        row = (mpi.title, mpi.version, mpi.launcher, mpi.library, standard, mpi.source)
+        table.add_row(*(hide(str(cell)) for cell in row))
     return table
 
 
-def _show_front(console: Console, path: Path) -> list[str]:
+def _show_front(console: Console, path: Path, hide: Callable[[str], str]) -> list[str]:
     found = front.read(path)
     if found is not None:
         line = f"front     {path}: {found.headrace}, then {found.mpi}"
-        console.print(line, markup=False)
+        console.print(hide(line), markup=False)
     return front.problems(path)

@@ -61,7 +61,7 @@ def _first_field(path: str, name: str) -> str:
 
 
 def _processor() -> str:
-    return _first_field("/proc/cpuinfo", "model name") or platform.machine()
+    return machine.processor_name() or platform.machine()
 
 
 def _memory() -> str:

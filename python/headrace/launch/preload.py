@@ -88,6 +88,12 @@ def _why_not_trusted(status: os.stat_result, name: str) -> str:
     return ""
 
 
+def preloaded_library(environ: Mapping[str, str]) -> Path | None:
+    """The libheadrace.so that LD_PRELOAD names, of any place; None if it names none."""
+    names = environ.get("LD_PRELOAD", "").replace(" ", ":").split(":")
+    return next((Path(name) for name in names if Path(name).name == LIBRARY_NAME), None)
+
+
 def without_headrace(environ: Mapping[str, str]) -> dict[str, str]:
     """The environment with whatever LD_PRELOAD names but this library, of any place."""
     names = environ.get("LD_PRELOAD", "").replace(" ", ":").split(":")

@@ -31,6 +31,21 @@ def choose(program: Program, wanted: str | None, environ: Mapping[str, str]) -> 
     return _redirected(program, found, wanted, environ)
 
 
+def choose_installed(program: Program, kind: str, environ: Mapping[str, str]) -> Choice:
+    """The first MPI of a kind that Headrace finds and that has the library that the program links,
+    also where the loader knows another one."""
+    found = [one for one in find_all(environ) if one.kind == kind]
+    if not found:
+        return choose(program, kind, environ)
+    return _redirected(program, _fitting(found, program), kind, environ)
+
+
+def _fitting(found: list[Mpi], program: Program) -> Mpi:
+    """Several of a kind may differ in the name of their library, as Debian's MPICH does."""
+    soname = program.soname or ""
+    return next((one for one in found if one.library_named(soname)), found[0])
+
+
 def _linked(program: Program, environ: Mapping[str, str]) -> Choice:
     if program.library is not None:
         found = from_library(program.library, environ, "linked by the program")
@@ -64,10 +79,8 @@ def _named(wanted: str, program: Program, environ: Mapping[str, str]) -> Mpi:
             for candidate in find_all(environ)
             if candidate.kind == wanted or (wanted == STANDARD_ABI and candidate.abi_library)
         ]
-        # Several of a kind may differ in the name of their library, as Debian's MPICH does.
-        fitting = (one for one in candidates if one.library_named(program.soname or ""))
         if candidates:
-            return next(fitting, candidates[0])
+            return _fitting(candidates, program)
         raise HeadraceError(
             f"no MPI '{wanted}' was found",
             "it is not in HEADRACE_MPI_PATH, MPI_HOME, I_MPI_ROOT, PATH or beside headrace",

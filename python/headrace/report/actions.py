@@ -119,6 +119,8 @@ def _unjudged(judgement: Judgement) -> list[str]:
     titles: dict[str, list[str]] = {}
     for one in judgement.unjudged:
         titles.setdefault(reasons(one), []).append(shown(one.rule.title))
+    if len(titles) == 1 and not (judgement.advice or judgement.suppressed):
+        return [f"nothing could be judged, because {why}" for why in titles]
     return [
         line
         for why, each in titles.items()

@@ -7,7 +7,9 @@ from headrace.advice.judging import Judgement
 from headrace.analysis.analyse import Findings, Procedure, Site
 from headrace.analysis.eager import Eager
 from headrace.analysis.files import Decision, Edge
+from headrace.analysis.last_calls import LastCall
 from headrace.analysis.numbers import Balance
+from headrace.analysis.paths import Frame
 from headrace.analysis.regions import Region
 from headrace.analysis.timeline import Timeline
 from headrace.analysis.verdict import verdict
@@ -19,7 +21,7 @@ from headrace.profile.traced import Traced
 from headrace.report.io_document import io_document
 from headrace.report.profile_document import profile_document
 from headrace.report.timeline_text import export_command
-from headrace.report.units import NS, in_seconds
+from headrace.report.units import NS, in_seconds, library
 from headrace.symbols.resolver import Symbols
 
 VERSION = 1
@@ -80,6 +82,7 @@ def document(
             "messages": _messages(found.waits.messages),
             "paths": known("paths", [_site(one, symbols) for one in found.sites]),
         },
+        "last_calls": known("last_calls", [_last_call(one, symbols) for one in found.last_calls]),
         "regions": known("regions", [_region(one) for one in found.regions]),
         "profile": profile_document(profile, listing, counted, traced),
         "io": io_document(found),
@@ -116,7 +119,7 @@ def _run(found: Findings) -> dict[str, Any]:
         "source": found.source.name,
         "ranks": run.count,
         "nodes": run.nodes,
-        "mpi": run.mpi or None,
+        "mpi": library(run.mpi) or None,
         "command": run.command,
         "seconds": run.elapsed / NS,
         "complete": run.is_complete,
@@ -196,10 +199,27 @@ def _site(one: Site, symbols: Symbols) -> dict[str, Any]:
         "bytes": one.sums.bytes,
         "bins": one.sums.bins,
         **_balance(one.balance),
-        "frames": [
-            {"function": line.function, "file": line.file or None, "line": line.line or None}
-            for line in symbols.shown(one.frames)
+        "frames": _frames(one.frames, symbols),
+    }
+
+
+def _frames(frames: tuple[Frame, ...], symbols: Symbols) -> list[dict[str, Any]]:
+    return [
+        {"function": line.function, "file": line.file or None, "line": line.line or None}
+        for line in symbols.shown(frames)
+    ]
+
+
+def _last_call(one: LastCall, symbols: Symbols) -> dict[str, Any]:
+    return {
+        "procedure": one.procedure,
+        "ended": not one.is_open,
+        "seconds": one.longest / NS,
+        "threads": [
+            {"rank": each.rank, "thread": each.thread, "seconds": each.time / NS}
+            for each in one.waiters
         ],
+        "frames": _frames(one.frames, symbols),
     }
 
 

@@ -1,11 +1,12 @@
 """The part `io` of the JSON."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from headrace.analysis.accesses import Access, Flow, UsedFile, known_sum
 from headrace.analysis.analyse import Findings
 from headrace.analysis.families import Family, families, spread
-from headrace.analysis.files import File
+from headrace.analysis.files import File, Storage
 from headrace.analysis.heat_map import LAYERS, HeatMap
 from headrace.analysis.targets import Target
 from headrace.report.units import NS, in_seconds
@@ -149,6 +150,38 @@ def _mpi(one: File | None) -> dict[str, Any] | None:
         "bytes_read": one.read,
         "bytes_written": one.written,
         "seconds": in_seconds(one.time),
+        "storage": _storage(one, one.storage),
+    }
+
+
+def _storage(file: File, one: Storage | None) -> dict[str, Any] | None:
+    if one is None or file.store_read is None or file.store is None:
+        return None
+    return {
+        "unit_bytes": one.unit,
+        "reads": _requests(one.reads, one.read_aggregators),
+        "writes": _requests(one.writes, one.write_aggregators),
+        "unasked_bytes_read": max(file.store_read - file.read, 0),
+        "write_gaps": one.write_gaps,
+        "write_gap_bytes": one.write_gap_bytes,
+        "open_seconds": in_seconds(one.open_time),
+        "close_seconds": in_seconds(one.close_time),
+        "meet_seconds": in_seconds(one.meet),
+        "send_seconds": in_seconds(one.send),
+        "read_seconds": in_seconds(one.store_read_time),
+        "write_seconds": in_seconds(file.store - one.store_read_time),
+    }
+
+
+def _requests(counts: Mapping[str, int], aggregators: int) -> dict[str, int]:
+    return {
+        "requests": counts["requests"],
+        "in_collective_calls": counts["collective"],
+        "aggregators": aggregators,
+        "of_unit": counts["unit"],
+        "smaller": counts["small"],
+        "unaligned": counts["unaligned"],
+        "repeated_calls": counts["repeated"],
     }
 
 

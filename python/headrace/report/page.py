@@ -28,6 +28,7 @@ from headrace.report.actions import (
 from headrace.report.counter_tables import counter_tables
 from headrace.report.flame import flame
 from headrace.report.heat_picture import heat_pictures
+from headrace.report.last_calls import last_calls_table
 from headrace.report.profile_tables import profile_tables, sampling_line
 from headrace.report.quality import quality
 from headrace.report.since import Since
@@ -95,7 +96,10 @@ def page(
     since: Since | None = None,
 ) -> str:
     run = found.run
-    every = tables(found, symbols)
+    every = [
+        *([last_calls_table(found, symbols)] if found.last_calls else []),
+        *tables(found, symbols),
+    ]
     cards = [_card(one, found, symbols) for one in judgement.advice]
     top = [_card(one, found, symbols) for one in first(judgement)]
     return _template().render(

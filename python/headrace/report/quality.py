@@ -61,7 +61,7 @@ def quality(found: Findings, symbols: Symbols) -> list[str]:
         lines.append(_waits(found.waits))
     if one.recorder:
         lines.append(
-            f"estimated: the recorder itself took {short_time(one.recorder)} a rank at most"
+            f"estimated: the recorder itself took {short_time(one.recorder)} or more of a rank"
         )
     lines += [f"no names of {shown(name)}: {why}" for name, why in sorted(symbols.problems.items())]
     return lines

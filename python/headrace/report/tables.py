@@ -3,6 +3,7 @@
 from headrace.analysis.analyse import Findings, Site
 from headrace.analysis.eager import Eager
 from headrace.analysis.numbers import Balance, ranges
+from headrace.analysis.paths import Frame
 from headrace.analysis.waiting import Wait
 from headrace.report.actions import UNKNOWN
 from headrace.report.io_tables import io_tables
@@ -162,12 +163,21 @@ def _paths(found: Findings, symbols: Symbols) -> Table:
             )
         )
     headers = ("procedure ", "share", "calls", "bytes", "imbalance %", "called by ")
-    return Table("Hottest call paths", headers, rows, "the innermost frame first")
+    return Table(
+        "Hottest call paths",
+        headers,
+        rows,
+        "the innermost frame first, but Python's lines before all others",
+    )
 
 
 def path_lines(site: Site, symbols: Symbols) -> list[str]:
     """Without what all paths have: the loader's start of the program, Python's interpreter."""
-    lines = [line_text(one) for one in symbols.of_program(site.frames)]
+    return lines_of_path(site.frames, symbols)
+
+
+def lines_of_path(frames: tuple[Frame, ...], symbols: Symbols) -> list[str]:
+    lines = [line_text(one) for one in symbols.of_program(frames)]
     return lines if len(lines) <= MOST_LINES else [*lines[:MOST_LINES], "..."]
 
 

@@ -16,6 +16,7 @@ from headrace.profile.traced import Traced
 from headrace.report.actions import actions, all_advice, bar
 from headrace.report.counter_tables import counter_tables
 from headrace.report.heat_picture import heat_table
+from headrace.report.last_calls import last_calls_table
 from headrace.report.profile_tables import profile_tables, sampling_line
 from headrace.report.quality import quality
 from headrace.report.since import Since
@@ -51,6 +52,8 @@ def show(
 ) -> None:
     for line in first_lines(found, judgement):
         put_line(out, line)
+    if found.last_calls:
+        put_table(out, last_calls_table(found, symbols))
     out.print()
     put_title(out, "Advice")
     for line in all_advice(judgement, found, symbols):
@@ -106,6 +109,8 @@ def show_counters(out: Console, counted: Counters | None, traced: Traced | None 
 
 def first_lines(found: Findings, judgement: Judgement) -> list[str]:
     """They must suffice: what ran, how well, where the time went, and what to change first."""
+    if not found.run.is_end_known:
+        return head(found)
     return [*head(found), bar(found), *actions(judgement, found)]
 
 

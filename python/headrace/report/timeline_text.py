@@ -8,7 +8,10 @@ VIEWER = "https://ui.perfetto.dev"
 PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*\.hrc")  # a name that no shell reads otherwise
 
 
-def export_command(one: Timeline) -> str:
+def export_command(one: Timeline) -> str | None:
+    """None if there is no file of it: what a job keeps was read."""
+    if not one.record:
+        return None
     record = one.record if PLAIN.fullmatch(one.record) else "FILE"
     return f"headrace record export {record} --timeline run.json.gz"
 
@@ -22,4 +25,5 @@ def timeline_lines(one: Timeline | None) -> list[str]:
         what += f", {one.files:,} of these calls on files without MPI"
     if one.lost:
         what += f"; {one.lost:,} earlier ones found no room: raise HEADRACE_TIMELINE_MEMORY"
-    return [f"The record has {what}.", f"To see it in {VIEWER}: {export_command(one)}"]
+    command = export_command(one) or "make its record first, once the job has ended"
+    return [f"The record has {what}.", f"To see it in {VIEWER}: {command}"]

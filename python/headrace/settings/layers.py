@@ -18,7 +18,7 @@ SUGGESTED_TABLE = "headrace"
 ENVIRONMENT_TABLE = "environment"
 HINTS_TABLE = "hints"
 FILE_TABLES = (FILE_TABLE, HINTS_TABLE, SUGGESTED_TABLE, ENVIRONMENT_TABLE)
-HINTS_FILE = "HEADRACE_HINTS_FILE"
+RUN_HINTS = "HEADRACE_RUN_HINTS"
 LARGEST_FILE = 1 << 20  # bytes
 LARGEST_NUMBER = (1 << 63) - 1  # TOML's
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -92,10 +92,10 @@ def settings_file(path: Path, descriptor: int | None = None) -> SettingsFile:
     values = _values(document.get(FILE_TABLE, {}), path)
     if HINTS_TABLE in document:
         _check_hints(document[HINTS_TABLE], path)
-        if HINTS_FILE in values:
-            why = f"it has hints, and {HINTS_FILE} names another file of hints"
+        if RUN_HINTS in values:
+            why = f"it has hints, and {RUN_HINTS} names another file of hints"
             raise _unreadable(path, why, "leave one of them out")
-        values[HINTS_FILE] = str(path.absolute())
+        values[RUN_HINTS] = str(path.absolute())
     suggested = _values(document.get(SUGGESTED_TABLE, {}), path)
     for name in sorted(NEVER_SUGGESTED & suggested.keys()):
         raise _unreadable(path, f"[{SUGGESTED_TABLE}] has {name}", "set it in your job script")

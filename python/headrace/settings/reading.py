@@ -57,6 +57,10 @@ def _read_boolean(_setting: Setting, text: str) -> bool:
     return word in YES
 
 
+def _read_automatic(setting: Setting, text: str) -> Value:
+    return text if text == setting.default else _read_boolean(setting, text)
+
+
 def _read_integer(setting: Setting, text: str) -> int:
     number = _whole_number(text)
     _require_range(number, setting.minimum, setting.maximum, str)
@@ -147,6 +151,7 @@ def _read_text(_setting: Setting, text: str) -> str:
 
 READERS: dict[str, Callable[[Setting, str], Value]] = {
     "boolean": _read_boolean,
+    "automatic": _read_automatic,
     "integer": _read_integer,
     "size": _read_size,
     "choice": _read_choice,

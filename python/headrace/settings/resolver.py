@@ -25,7 +25,7 @@ from pathlib import Path
 from headrace.errors import HeadraceError
 from headrace.settings.generated.table import SETTINGS
 from headrace.settings.layers import (
-    HINTS_FILE,
+    RUN_HINTS,
     Layer,
     command_line,
     environment,
@@ -144,7 +144,7 @@ def _suggested_variables(
 
 def _require_one_file_of_hints(layers: Sequence[Layer], files: Sequence[Path]) -> None:
     origins = {f"'{file}'" for file in files}
-    giving = [layer for layer in layers if layer.origin in origins and HINTS_FILE in layer.values]
+    giving = [layer for layer in layers if layer.origin in origins and RUN_HINTS in layer.values]
     if len(giving) > 1:
         raise HeadraceError(
             f"{giving[0].origin} and {giving[1].origin} cannot be used together",

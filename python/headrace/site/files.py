@@ -7,6 +7,7 @@ from pathlib import Path
 import jinja2
 
 from headrace.errors import HeadraceError, unwritable
+from headrace.places import make_public_directory
 
 MARKER = "Written by 'headrace site init', which writes it anew when it is run again."
 SETTINGS = "headrace.toml"
@@ -98,11 +99,11 @@ def _refuse_edited(path: Path) -> None:
 
 
 def _put(path: Path, text: str) -> str:
-    """Writes a file of 0644 whole, or leaves what is there."""
+    """Writes a file that everybody can read, whole, or leaves what is there."""
     if _is_kept(path):
         return "kept"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_public_directory(path.parent)
         beside = path.with_name(f".{path.name}.{os.getpid()}")
         try:
             beside.write_text(text)

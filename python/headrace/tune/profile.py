@@ -121,7 +121,8 @@ def read_profile(path: Path) -> Profile:
             costs=dict(_costs(document)),
         )
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
-        why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
+        why = getattr(error, "strerror", None) or str(error)
+        why = f"it has no {error}" if isinstance(error, KeyError) else why
         raise HeadraceError(
             f"profile '{path}' cannot be read", why, "measure anew with headrace tune"
         ) from error
@@ -215,13 +216,15 @@ def _has_figures(path: Path) -> bool:
 
 
 def write(path: Path, text: str) -> None:
-    """Writes a file that is there as a whole or not at all. Nobody else may write to it."""
+    """Writes a file that is there as a whole or not at all. Everybody may read it, whatever the
+    umask says, and nobody else write to it."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
         with open(
             os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "w", encoding="utf-8"
         ) as file:
+            os.fchmod(file.fileno(), 0o644)
             file.write(text)
             file.flush()
             os.fsync(file.fileno())

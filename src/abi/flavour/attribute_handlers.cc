@@ -1,4 +1,5 @@
 // Size, consistency, and attributes of a file.
+#include "abi/flavour/end_of_job.h"
 #include "abi/flavour/error.h"
 #include "abi/flavour/handler.h"
 #include "abi/flavour/hint.h"
@@ -34,6 +35,7 @@ Error sync(OpenFile& file) {
   Error error = file.file->sync();
   // Errors of requests that the program gave up.
   if (!error) error = file.link->take();
+  end_job_if_asked(file, error);
   return error;
 }
 
@@ -64,7 +66,9 @@ Error get_group(OpenFile& file, MPI_Group* group) {
 
 Error get_info(OpenFile& file, MPI_Info* info) {
   if (Error error = require(info, "info_used")) return error;
-  return make_info(file.file->hints(), info);
+  file::Hints hints = file.file->hints();
+  if (!file.memory_kinds.empty()) hints[kMemoryKinds] = file.memory_kinds;
+  return make_info(hints, info);
 }
 
 Error set_info(OpenFile& file, MPI_Info info) {

@@ -69,11 +69,26 @@ std::byte* at(void* address, std::int64_t offset) {
   return static_cast<std::byte*>(address) + offset;
 }
 
-/// This rank's block, which is sent: where it is given, or where the result goes.
-const void* own_block(const Data& send, const Data& in_receive, MPI_Comm comm) {
-  const bool is_in_place = send.address == MPI_IN_PLACE;
-  const Data& own = is_in_place ? in_receive : send;
-  return Packed::to_send(own, collective_type(own.type), comm);
+/// Passes, and returns true, if only the library can tell what becomes of such data.
+bool has_obstacle(Request& request, const Data& data, const CollectiveType& type) {
+  const char* const obstacle = obstacle_of(data, type);
+  if (obstacle != nullptr) request.pass(obstacle);
+  return obstacle != nullptr;
+}
+
+/// What this rank gives, as bytes that follow each other: from `send`, or from where the result
+/// goes (MPI_IN_PLACE). False, and passed, if that are not as many `bytes` as the others expect.
+bool take_own(Request& request, const Data& send, const Data& in_receive, std::size_t bytes,
+              MPI_Comm comm, const void*& taken) {
+  const Data& own = send.address == MPI_IN_PLACE ? in_receive : send;
+  const CollectiveType type = collective_type(own.type);
+  if (has_obstacle(request, own, type)) return false;
+  if (!may_count(own.count, type.size)) return request.pass(kTooLarge);
+  if (static_cast<std::size_t>(own.count * type.size) != bytes) {
+    return request.pass("what is sent is not as large as what is received");
+  }
+  taken = Packed::to_send(own, type, comm);
+  return true;
 }
 
 /// A reduction of `count` elements of each rank; `receive` is this rank's part of the result, at no
@@ -81,6 +96,7 @@ const void* own_block(const Data& send, const Data& in_receive, MPI_Comm comm) {
 bool reduce_data(Request& request, const void* send, std::int64_t count, const Data& receive,
                  const CollectiveType& type, MPI_Comm comm, int& code) {
   const Data own{send == MPI_IN_PLACE ? receive.address : send, count, receive.type};
+  if (has_obstacle(request, own, type) || has_obstacle(request, receive, type)) return false;
   const void* const given = Packed::to_send(own, type, comm);
   const auto bytes = static_cast<std::size_t>(receive.count * type.size);
   Packed packed(receive, type, bytes);
@@ -102,7 +118,7 @@ bool bcast(const Data& data, int root, MPI_Comm comm, int& code) {
   Request request(Operation::bcast, comm);
   return attempted(request, code, [&] {
     const CollectiveType type = collective_type(data.type);
-    if (type.size < 0) return request.pass(kUnknownType);
+    if (has_obstacle(request, data, type)) return false;
     if (!may_count(data.count, type.size)) return request.pass(kTooLarge);
     if (root < 0 || root >= request.size()) return request.pass(kNoRoot);
     request.call.bytes = static_cast<std::size_t>(data.count * type.size);
@@ -154,13 +170,14 @@ bool allgather(const Data& send, const Data& receive, MPI_Comm comm, int& code) 
   Request request(Operation::allgather, comm);
   return attempted(request, code, [&] {
     const CollectiveType type = collective_type(receive.type);
-    if (type.size < 0) return request.pass(kUnknownType);
+    if (has_obstacle(request, receive, type)) return false;
     const std::int64_t ranks = request.size();
     if (!set_blocks_alike(request, receive.count, type.size)) return request.pass(kTooLarge);
     const Data in_place{at(receive.address, request.rank() * receive.count * type.extent),
                         receive.count, receive.type};
     const std::size_t all = request.call.bytes * static_cast<std::size_t>(ranks);
-    const void* const own = own_block(send, in_place, comm);
+    const void* own = nullptr;
+    if (!take_own(request, send, in_place, request.call.bytes, comm, own)) return false;
     Packed packed(receive, type, all);
     if (!request.run(own, packed.memory(), code)) return false;
     if (packed.is_copy() && code == MPI_SUCCESS) {
@@ -185,10 +202,14 @@ bool allgatherv(const Data& send, const Data& receive, Numbers counts, Numbers d
       return at(const_cast<void*>(receive.address), displacements[rank] * type.extent);
     };
     const Data in_place{place(request.rank()), counts[request.rank()], receive.type};
-    const void* const own = own_block(send, in_place, comm);
+    const auto& table = thread_value<BlockTable>();
+    const std::size_t bytes = table.sizes[static_cast<std::size_t>(request.rank())];
+    const void* own = nullptr;
+    const Data all{receive.address, request.call.bytes > 0 ? 1 : 0, receive.type};
+    if (has_obstacle(request, all, type)) return false;
+    if (!take_own(request, send, in_place, bytes, comm, own)) return false;
     Packed packed(receive, type, request.call.bytes);
     if (!request.run(own, packed.memory(), code)) return false;
-    const auto& table = thread_value<BlockTable>();
     for (int rank = 0; packed.is_copy() && code == MPI_SUCCESS && rank < request.size(); ++rank) {
       const auto i = static_cast<std::size_t>(rank);
       packed.unpack(static_cast<std::size_t>(table.offsets[i]), table.sizes[i], place(rank),
@@ -202,14 +223,16 @@ bool alltoall(const Data& send, const Data& receive, MPI_Comm comm, int& code) {
   Request request(Operation::alltoall, comm);
   return attempted(request, code, [&] {
     const CollectiveType type = collective_type(receive.type);
-    if (type.size < 0) return request.pass(kUnknownType);
+    if (has_obstacle(request, receive, type)) return false;
     const std::int64_t ranks = request.size();
     if (!set_blocks_alike(request, receive.count, type.size)) return request.pass(kTooLarge);
+    const bool stays = send.address == MPI_IN_PLACE;
+    if (!stays && !may_count(send.count, ranks)) return request.pass(kTooLarge);
     const std::size_t all = request.call.bytes * static_cast<std::size_t>(ranks);
-    const Data own = send.address == MPI_IN_PLACE
-                         ? Data{receive.address, receive.count * ranks, receive.type}
-                         : Data{send.address, send.count * ranks, send.type};
-    const void* const given = Packed::to_send(own, collective_type(own.type), comm);
+    const Data in_place{receive.address, receive.count * ranks, receive.type};
+    const Data to_all{send.address, stays ? 0 : send.count * ranks, send.type};
+    const void* given = nullptr;
+    if (!take_own(request, to_all, in_place, all, comm, given)) return false;
     Packed packed(receive, type, all);
     if (!request.run(given, packed.memory(), code)) return false;
     if (packed.is_copy() && code == MPI_SUCCESS) {

@@ -3,6 +3,7 @@
 #include <limits>
 #include <new>
 
+#include "abi/flavour/committed.h"
 #include "abi/flavour/error.h"
 #include "abi/flavour/glue.h"
 #include "base/settings.h"
@@ -33,18 +34,23 @@ struct Copies {
 
 }  // namespace
 
-unsigned switched_off() {
-  static const unsigned off = [] {
-    unsigned found = 0;
+const SwitchedOff& switched_off() {
+  static const auto& off = *new SwitchedOff([] {
+    SwitchedOff found;
     for (const std::string& name : settings().coll_off) {
       std::string_view own = name;
-      if (own == "1" || own == "all") return ~0U;
       if (own.starts_with("mpi_")) own.remove_prefix(4);
       const auto operation = collective::operation_named(own);
-      if (operation) found |= 1U << static_cast<unsigned>(*operation);
+      if (own == "1" || own == "all") {
+        found.operations = ~0U;
+      } else if (operation) {
+        found.operations |= 1U << static_cast<unsigned>(*operation);
+      } else if (own != "0") {
+        found.unknown.push_back(name);
+      }
     }
     return found;
-  }();
+  }());
   return off;
 }
 
@@ -61,7 +67,7 @@ Request::Request(collective::Operation operation, MPI_Comm comm) noexcept {
          nullptr);
     return;
   }
-  if ((switched_off() >> static_cast<unsigned>(operation) & 1U) != 0) {
+  if ((switched_off().operations >> static_cast<unsigned>(operation) & 1U) != 0) {
     pass("HEADRACE_COLL_OFF names it");
   } else if (reduces(operation) && settings().coll_order == CollectiveOrderSetting::library) {
     pass("HEADRACE_COLL_ORDER=library");
@@ -138,6 +144,16 @@ bool Request::finish(collective::Ranks::Outcome outcome, const Error& error, int
     native.Comm_call_errhandler(communicator_->handle(), code);
   }
   return true;
+}
+
+const char* obstacle_of(const Data& data, const CollectiveType& facts) {
+  if (facts.size < 0) return "the datatype is not known";
+  if (data.count < 0) return "a count is negative";
+  if (data.count == 0 || facts.size == 0) return nullptr;
+  if (data.address == MPI_IN_PLACE) return "MPI_IN_PLACE is given for another buffer";
+  // Other datatypes may have addresses in them (MPI_BOTTOM).
+  if (facts.is_dense) return data.address == nullptr ? "there is no buffer" : nullptr;
+  return is_committed(data.type) ? nullptr : "the datatype is not committed";
 }
 
 // Processes that have a device's driver when a communicator is prepared are left to the library. A

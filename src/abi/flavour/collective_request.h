@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <string>
 #include <vector>
 
 #include "abi/flavour/collective_calls.h"
@@ -13,8 +14,12 @@
 
 namespace headrace::HEADRACE_FLAVOUR::collective_calls {
 
-/// Which operations the user leaves to the library; a bit each.
-unsigned switched_off();
+/// Which operations the user leaves to the library, a bit each, and names that are of none.
+struct SwitchedOff {
+  unsigned operations = 0;
+  std::vector<std::string> unknown;
+};
+const SwitchedOff& switched_off();
 
 /// One call of the program's of an operation that we may carry out.
 class Request {
@@ -80,6 +85,10 @@ bool attempted(Request& request, int& code, Body body) {
     return request.is_open() && request.lack_memory(code);
   }
 }
+
+/// Why the library is to move data with these facts, null if we may: it may be wrong, and then the
+/// library says so, or makes of it what it does.
+const char* obstacle_of(const Data& data, const CollectiveType& facts);
 
 /// Whether only the library can read and write data there as bytes that follow each other: it has
 /// gaps, or lies in the memory of a device.

@@ -38,6 +38,8 @@ bool is_real(const abi::PredefinedDatum& datum) {
 
 bool takes(Domain domain, const abi::PredefinedType& type) {
   const abi::PredefinedDatum& datum = type.data[0];
+  // An integer here, but no library computes with it.
+  if (type.name == "MPI_WCHAR") return false;
   if (type.count == 2) return domain == Domain::pairs && datum.values == 1;
   const bool computes = is_integer(datum.kind) || is_real(datum);
   switch (domain) {

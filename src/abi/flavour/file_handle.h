@@ -3,6 +3,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <string>
 
 #include "abi/flavour/job.h"
 #include "abi/flavour/native.h"
@@ -55,6 +56,7 @@ struct OpenFile {
   MPI_Group group = MPI_GROUP_NULL;                ///< the communicator's group, to be freed
   MPI_Datatype etype = MPI_DATATYPE_NULL;          ///< kept, see keep_type
   MPI_Datatype filetype = MPI_DATATYPE_NULL;       ///< kept
+  std::string memory_kinds;                        ///< as the communicator's info has them
   const Representation* representation = nullptr;  ///< of the view; null: data is not converted
   SplitCall split;
 };

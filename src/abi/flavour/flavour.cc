@@ -10,12 +10,14 @@
 #include "abi/flavour/eager_limits.h"
 #include "abi/flavour/error_handler.h"
 #include "abi/flavour/job.h"
+#include "abi/flavour/lone_files_end.h"
 #include "abi/flavour/native.h"
 #include "abi/flavour/recorder_end.h"
 #include "abi/generated/features.h"
 #include "base/message.h"
 #include "base/process_mark.h"
 #include "base/settings.h"
+#include "buffering/buffer_plan.h"
 #include "file/hint_sources.h"
 #include "record/recorder.h"
 #include "record/summary.h"
@@ -35,6 +37,8 @@ const ProcessMark& own_process() {
 void tell_summary(int rank) {
   if (rank != 0 || settings().quiet) return;
   for (const std::string& line : file::unmatched_patterns()) print_message(line);
+  const std::string unmatched = buffering::unmatched_line();
+  if (!unmatched.empty()) print_message(unmatched);
   // Where the job is recorded the lines on files come with the others, when the record is made.
   if (settings().summary && (record::image() == nullptr || record::files_go_on())) {
     for (const std::string& line : record::summary()) print_message(line);
@@ -55,8 +59,12 @@ void end_all(int rank) {
 /// session. Without one, MPI may have ended already, and only the summary is printed.
 void end_at_exit() {
   if (!own_process().is_here() || has_ended_all.exchange(true)) return;
-  if (has_own_session()) return end_all(rank_by_sessions);
-  tell_summary(rank_by_sessions);
+  if (has_own_session()) {
+    end_all(rank_by_sessions);
+  } else {
+    tell_summary(rank_by_sessions);
+  }
+  print_own_lone_files(rank_by_sessions);
 }
 
 bool await_exit() {
@@ -70,7 +78,9 @@ bool await_exit() {
 int end(MPI_Comm, int, void*, void*) {
   // Sessions continue, and so do their files.
   if (!have_sessions_beside() || !await_exit()) {
-    end_all(rank_in_job());
+    const int rank = rank_in_job();
+    end_all(rank);
+    end_lone_files(rank);
   } else {
     record::let_files_go_on();
   }
@@ -86,6 +96,7 @@ bool await_end() {
 
 bool start() {
   const auto session = hold_session();
+  start_lone_files();
   if (session && is_initialized()) {
     show_bindings();
     if (settings().eager_display && rank_in_job() == 0) show_eager_limits();

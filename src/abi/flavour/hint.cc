@@ -23,6 +23,16 @@ file::Hints hints_of(MPI_Info info) {
   return hints;
 }
 
+std::string memory_kinds_of(MPI_Comm communicator) {
+  MPI_Info info = MPI_INFO_NULL;
+  if (native.Comm_get_info(communicator, &info) != MPI_SUCCESS) return {};
+  std::string kinds(MPI_MAX_INFO_VAL, '\0');
+  int found = 0;
+  const int code = native.Info_get(info, kMemoryKinds, MPI_MAX_INFO_VAL - 1, kinds.data(), &found);
+  native.Info_free(&info);
+  return code == MPI_SUCCESS && found != 0 ? kinds.c_str() : "";
+}
+
 Error make_info(const file::Hints& hints, MPI_Info* info) {
   if (native.Info_create(info) != MPI_SUCCESS) return native_failure("make an info object");
   for (const auto& [key, value] : hints) {

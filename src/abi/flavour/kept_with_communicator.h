@@ -6,6 +6,7 @@
 #include <new>
 
 #include "abi/flavour/attribute.h"
+#include "abi/flavour/ending_communicator.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
 
@@ -24,9 +25,12 @@ class KeptWithCommunicator {
   static void stop() { is_running_.store(false, std::memory_order_release); }
   static bool is_running() { return is_running_.load(std::memory_order_acquire); }
 
-  /// Null before start() and after stop(), where MPI refuses, and where memory lacks.
+  /// Null before start() and after stop(), where MPI refuses, where memory lacks, and while the
+  /// communicator ends.
   static Value* find(MPI_Comm communicator) noexcept {
     if (!is_running() || communicator == MPI_COMM_NULL) return nullptr;
+    if (EndingCommunicator::is(communicator)) [[unlikely]]
+      return nullptr;
     const std::uintptr_t key = handle_key(communicator);
     const std::uint64_t now = generation_.load(std::memory_order_acquire);
     if (last_.key == key && last_.generation == now) return last_.value;

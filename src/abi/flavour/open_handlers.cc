@@ -1,15 +1,16 @@
 // Opening, closing, deleting.
 #include <bit>
 
-#include "abi/file_name.h"
 #include "abi/flavour.h"
 #include "abi/flavour/communicator_team.h"
 #include "abi/flavour/datatype.h"
+#include "abi/flavour/end_of_job.h"
 #include "abi/flavour/error.h"
 #include "abi/flavour/handler.h"
 #include "abi/flavour/hint.h"
 #include "abi/flavour/identity.h"
 #include "abi/flavour/request.h"
+#include "file/prefixed_name.h"
 #include "posix/descriptor_buffers.h"
 #include "storage/store.h"
 
@@ -72,6 +73,7 @@ Error make_ready(MPI_Comm communicator, int amode, MPI_Info info, Opening& openi
     return native_failure("find the ranks of a communicator");
   }
   opening.hints = hints_of(info);
+  file->memory_kinds = memory_kinds_of(communicator);
   opening.file = &add_file(opening.handle, std::move(file));
   return check_amode(amode);
 }
@@ -104,7 +106,7 @@ Error open(MPI_Comm communicator, const char* file_name, int amode, MPI_Info inf
            bool& is_ours) {
   // The library reports these.
   if (fh == nullptr || file_name == nullptr || communicator == MPI_COMM_NULL) return {};
-  const auto path = abi::path_of(file_name);
+  const auto path = file::path_of(file_name);
   if (!path) return {};
   // The program may have it open itself, with a buffer. The path is the name's end, so it has the
   // name's zero: nothing here may take memory, or a rank without would not come to the others.
@@ -131,12 +133,14 @@ Error close(MPI_File fh) {
   // This is the last call that can report errors of requests that the program gave up.
   free_done_requests();
   Error lost = file->link->take();
-  return error ? std::move(error) : std::move(lost);
+  if (!error) error = std::move(lost);
+  end_job_if_asked(*file, error);
+  return error;
 }
 
 Error remove(const char* file_name, bool& is_ours) {
   if (file_name == nullptr) return {};
-  const auto path = abi::path_of(file_name);
+  const auto path = file::path_of(file_name);
   if (!path) return {};
   is_ours = true;
   return storage::remove_file(std::string(*path));

@@ -18,9 +18,11 @@ Call::Call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept
     return;
   }
   static_cast<void>(thread_->take_apart());  // of a call that was not recorded
+  note_ = record::procedure_note(entry_);
   begin_ = record::ticks();
+  outer_ = thread_->open_call().enter(note_, path_->id, begin_, this);
   if (record::ThreadTimeline* const line = thread_->timeline(); line != nullptr) [[unlikely]] {
-    if (!record::is_switched_off) line->enter(record::procedure_note(entry_), begin_, this);
+    if (!record::is_switched_off) line->enter(note_, begin_, this);
   }
 }
 
@@ -33,10 +35,11 @@ void Call::add_event(std::uint32_t procedure, std::int64_t end, std::uint32_t sh
 
 void Call::finish_event(std::int64_t end, std::uint32_t shape) noexcept {
   if (record::is_recording) thread_->timeline()->leave(this);
-  add_event(record::procedure_note(entry_), end, shape);
+  add_event(note_, end, shape);
 }
 
 bool Call::finish(std::int64_t end, bool has_failed, std::uint32_t shape) noexcept {
+  thread_->open_call().leave(outer_);
   if (const std::int64_t apart = thread_->take_apart(); apart > 0) [[unlikely]] {
     record::Row& barrier = thread_->row(*path_, record::sync_note(entry_), call_class(), shape);
     thread_->add_call(barrier, begin_, begin_ + apart);
@@ -45,7 +48,7 @@ bool Call::finish(std::int64_t end, bool has_failed, std::uint32_t shape) noexce
     if (thread_->timeline() != nullptr) add_event(record::sync_note(entry_), begin_ + apart, shape);
     begin_ += apart;
   }
-  row_ = &thread_->row(*path_, record::procedure_note(entry_), call_class(), shape);
+  row_ = &thread_->row(*path_, note_, call_class(), shape);
   if (has_failed) row_->failed += 1;
   thread_->add_call(*row_, begin_, end);
   end_ = end;
@@ -175,17 +178,40 @@ void Call::keep(MPI_Request request, std::int64_t bytes, std::int64_t to, int fr
   track(request, made);
 }
 
-bool count_call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept {
-  record::ThreadRecord* const thread = record::this_thread();
-  if (thread == nullptr) return false;
+namespace {
+
+/// The path of a call without time, which is counted; null if it is not the program's.
+record::PathEnd* count(record::ThreadRecord& thread, abi::Entry entry,
+                       const std::uintptr_t* return_slot) noexcept {
   const int index = static_cast<int>(entry);
-  record::PathEnd& path = thread->find_path(return_slot, index);
-  if (path.is_foreign) return false;
-  record::Row& row = thread->row(path, record::procedure_note(index),
-                                 recorded_procedures[index].call_class, record::kNone);
+  record::PathEnd& path = thread.find_path(return_slot, index);
+  if (path.is_foreign) return nullptr;
+  record::Row& row = thread.row(path, record::procedure_note(index),
+                                recorded_procedures[index].call_class, record::kNone);
   row.least = 0;
   row.calls += 1;
-  return true;
+  return &path;
+}
+
+}  // namespace
+
+bool count_call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept {
+  record::ThreadRecord* const thread = record::this_thread();
+  return thread != nullptr && count(*thread, entry, return_slot) != nullptr;
+}
+
+void begin_last_call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept {
+  record::ThreadRecord* const thread = record::this_thread();
+  if (thread == nullptr) return;
+  const record::PathEnd* const path = count(*thread, entry, return_slot);
+  if (path == nullptr) return;
+  thread->open_call().enter(record::procedure_note(static_cast<int>(entry)), path->id,
+                            record::ticks(), __builtin_frame_address(0));
+}
+
+void call_has_returned() noexcept {
+  if (record::own_record != nullptr && record::is_this_process())
+    record::own_record->open_call().leave({});
 }
 
 std::int64_t arrived(const MPI_Status& status) noexcept {

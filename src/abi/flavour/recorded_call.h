@@ -133,7 +133,9 @@ class Call {
   std::int64_t begin_ = 0;
   std::int64_t end_ = 0;
   std::uint64_t communicator_ = 0;
+  record::OpenCall::Outer outer_;
   int entry_;
+  std::uint32_t note_ = record::kNone;  ///< of its procedure
   bool is_binned_ = false;
   Errors errors_ = Errors::end_the_job;
   record::FileCounts* file_ = nullptr;  ///< if the library moves its bytes
@@ -144,6 +146,9 @@ class Call {
 /// Counts a call whose time is not taken, since that would take longer than the call. Returns
 /// whether it is the program's.
 bool count_call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept;
+/// The same of one behind which none is recorded: it goes on until call_has_returned().
+void begin_last_call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept;
+void call_has_returned() noexcept;
 
 /// The status of a call that receives: the program's, or one of ours where it gave none.
 class OwnStatus {

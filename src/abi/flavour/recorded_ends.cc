@@ -8,8 +8,6 @@
 #include "abi/flavour/recorded_waits.h"
 #include "abi/flavour/recorder_end.h"
 #include "abi/own_functions.h"
-#include "profile/event_counting.h"
-#include "profile/sampler.h"
 
 namespace headrace::HEADRACE_FLAVOUR::ends {
 namespace {
@@ -49,17 +47,16 @@ Word end_handle(Entry entry, void* next, const std::uintptr_t* return_slot, Word
 
 /// Counted before it, without its time: the record is made in it.
 Word Finalize(void* next, const std::uintptr_t* return_slot) {
-  recording::count_call(Entry::Finalize, return_slot);
+  recording::begin_last_call(Entry::Finalize, return_slot);
   const Word code = abi::call_words(next);
+  recording::call_has_returned();
   recording::finish_record();
   return code;
 }
 
 Word Abort(void* next, const std::uintptr_t* return_slot, Word communicator, Word code) {
-  recording::count_call(Entry::Abort, return_slot);
-  profile::stop_counting();
-  profile::stop_sampling();
-  record::mark_end(record::RankState::aborted);
+  recording::begin_last_call(Entry::Abort, return_slot);
+  recording::note_abort();
   return abi::call_words(next, communicator, code);
 }
 

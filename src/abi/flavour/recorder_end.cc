@@ -15,9 +15,12 @@
 #include "abi/flavour/job.h"
 #include "abi/flavour/library_version.h"
 #include "abi/flavour/native.h"
+#include "abi/flavour/quiet_world.h"
 #include "abi/flavour/world_calls.h"
 #include "base/fingerprint.h"
 #include "posix/stream_buffers.h"
+#include "profile/event_counting.h"
+#include "profile/sampler.h"
 #include "record/clock.h"
 #include "record/job_end.h"
 #include "record/part_rounds.h"
@@ -58,32 +61,12 @@ Collected& collected() {
   return only;
 }
 
-/// The program's handler must not see our errors: it may end the job.
-class QuietWorld {
- public:
-  QuietWorld() {
-    has_handler_ = native.Comm_get_errhandler(MPI_COMM_WORLD, &handler_) == MPI_SUCCESS;
-    native.Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-  }
-  ~QuietWorld() {
-    if (!has_handler_) return;
-    native.Comm_set_errhandler(MPI_COMM_WORLD, handler_);
-    native.Errhandler_free(&handler_);
-  }
-  QuietWorld(const QuietWorld&) = delete;
-  QuietWorld& operator=(const QuietWorld&) = delete;
-
- private:
-  MPI_Errhandler handler_{};
-  bool has_handler_ = false;
-};
-
 /// Ranks end at different times by a part of the run. One that never comes runs without the layer:
 /// nobody is to wait long for it who has not asked for a record.
 Patience patience_for_ranks() {
   const std::int64_t chosen = settings().record_patience;
   if (chosen > 0) return seconds(chosen);
-  if (!settings().gives("HEADRACE_RECORD")) return kLeastPatience;
+  if (!record::is_asked_for(settings())) return kLeastPatience;
   return std::clamp<Patience>(std::chrono::nanoseconds(record::recorded_ns()) / 10, kLeastPatience,
                               kMostPatience);
 }
@@ -320,6 +303,12 @@ void end_world() noexcept {
   collected().missing = std::move(failed.message);
   // Where MPI_Finalize does not come back to us.
   std::atexit(&finish_at_exit);
+}
+
+void note_abort() noexcept {
+  profile::stop_counting();
+  profile::stop_sampling();
+  record::mark_end(record::RankState::aborted);
 }
 
 void finish_record() noexcept {

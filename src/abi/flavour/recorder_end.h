@@ -17,6 +17,9 @@ bool is_wanted(const Settings& settings);
 /// afterwards.
 void end_world() noexcept;
 
+/// MPI_Abort will be called: the record says so. Harmless without a record.
+void note_abort() noexcept;
+
 /// MPI has ended on this rank. Rank 0 writes the record.
 void finish_record() noexcept;
 

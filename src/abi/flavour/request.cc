@@ -7,6 +7,7 @@
 
 #include "abi/flavour.h"
 #include "abi/flavour/converted.h"
+#include "abi/flavour/end_of_job.h"
 #include "abi/flavour/error.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
@@ -123,6 +124,9 @@ void Request::complete() {
     if (converted_ != nullptr) outcome = converted_->finish(std::move(outcome));
     bytes_ = outcome.bytes;
     if (!cancelled_) error_ = std::move(outcome.error);
+    if (const OpenFile* const open = find_file(file()); open != nullptr) {
+      end_job_if_asked(*open, error_);
+    }
     native.Grequest_complete(handle_);
   });
 }

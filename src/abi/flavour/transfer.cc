@@ -4,6 +4,7 @@
 
 #include "abi/flavour/converted.h"
 #include "abi/flavour/datatype.h"
+#include "abi/flavour/end_of_job.h"
 #include "abi/flavour/handler.h"
 #include "abi/flavour/request.h"
 #include "view/copy.h"
@@ -95,11 +96,13 @@ std::optional<file::Outcome> transfer_stretch(const OpenFile& file,
 Error transfer(OpenFile& file, const TransferRequest& request, MPI_Status* status) {
   if (std::optional<file::Outcome> outcome = transfer_stretch(file, request)) {
     set_status(status, outcome->bytes);
+    end_job_if_asked(file, outcome->error);
     return std::move(outcome->error);
   }
   Translated made = translate(file, request, Duration::ends_with_call);
   file::Outcome outcome = in_memory(made.converted, file.file->transfer(made.call));
   set_status(status, outcome.bytes);
+  end_job_if_asked(file, outcome.error);
   return made.problem ? std::move(made.problem) : std::move(outcome.error);
 }
 
@@ -146,6 +149,7 @@ Error end(OpenFile& file, const SplitEnd& call, MPI_Status* status) {
     outcome = in_memory(std::exchange(file.split.converted, nullptr), std::move(outcome));
   }
   set_status(status, outcome.bytes);
+  end_job_if_asked(file, outcome.error);
   return std::move(outcome.error);
 }
 

@@ -94,14 +94,13 @@ SeenObjects& seen() {
 }
 
 bool wants_buffers() noexcept {
-  return !buffering::plan_of_process().rules.empty();
+  return buffering::has_buffers();
 }
 
 /// An eighth of the node's memory for all processes is the most that
 /// those of one open file may take, as for files of MPI-IO; there is a process for each core.
 posix::BufferRequest requested_buffer(std::string_view given_name, std::string_view full_name) {
-  const buffering::BufferShape* const shape =
-      buffering::plan_of_process().find(given_name, full_name);
+  const buffering::BufferShape* const shape = buffering::shape_of(given_name, full_name);
   if (shape == nullptr) return {};
   static const ByteCount most =
       settings().node_memory / 8 / std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN));

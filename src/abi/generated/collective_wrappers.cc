@@ -75,6 +75,20 @@ int Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm com
 }
 
 template <Name name>
+int Comm_disconnect(MPI_Comm* comm) {
+  return collective_calls::Comm_disconnect(
+      next<decltype(&PMPI_Comm_disconnect)>(abi::FeatureId::collective, name,
+                                            Entry::Comm_disconnect),
+      comm);
+}
+
+template <Name name>
+int Comm_free(MPI_Comm* comm) {
+  return collective_calls::Comm_free(
+      next<decltype(&PMPI_Comm_free)>(abi::FeatureId::collective, name, Entry::Comm_free), comm);
+}
+
+template <Name name>
 int Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
            MPI_Datatype recvtype, int root, MPI_Comm comm) {
   return collective_calls::Gather(
@@ -252,7 +266,7 @@ int Scatterv_c(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint
 
 }  // namespace
 
-const abi::Wrapper collective_wrappers[29] = {
+const abi::Wrapper collective_wrappers[31] = {
     {Entry::Allgather,
      {reinterpret_cast<abi::Wrapper::Function>(&Allgather<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Allgather<Name::pmpi>)}},
@@ -277,6 +291,12 @@ const abi::Wrapper collective_wrappers[29] = {
     {Entry::Bcast,
      {reinterpret_cast<abi::Wrapper::Function>(&Bcast<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Bcast<Name::pmpi>)}},
+    {Entry::Comm_disconnect,
+     {reinterpret_cast<abi::Wrapper::Function>(&Comm_disconnect<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Comm_disconnect<Name::pmpi>)}},
+    {Entry::Comm_free,
+     {reinterpret_cast<abi::Wrapper::Function>(&Comm_free<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Comm_free<Name::pmpi>)}},
     {Entry::Gather,
      {reinterpret_cast<abi::Wrapper::Function>(&Gather<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Gather<Name::pmpi>)}},

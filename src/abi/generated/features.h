@@ -9,7 +9,7 @@ extern const abi::Wrapper recorder_wrappers[636];
 extern const abi::Feature recorder_feature;
 extern const abi::Wrapper sync_wrappers[32];
 extern const abi::Feature sync_feature;
-extern const abi::Wrapper collective_wrappers[29];
+extern const abi::Wrapper collective_wrappers[31];
 extern const abi::Feature collective_feature;
 extern const abi::Wrapper completion_wrappers[13];
 extern const abi::Feature completion_feature;

@@ -10,6 +10,7 @@ struct NativeCalls {
   decltype(&PMPI_Allgather) Allgather = nullptr;
   decltype(&PMPI_Allgatherv) Allgatherv = nullptr;
   decltype(&PMPI_Allreduce) Allreduce = nullptr;
+  decltype(&PMPI_Abort) Abort = nullptr;
   decltype(&PMPI_Add_error_code) Add_error_code = nullptr;
   decltype(&PMPI_Add_error_string) Add_error_string = nullptr;
   decltype(&PMPI_Barrier) Barrier = nullptr;
@@ -20,6 +21,7 @@ struct NativeCalls {
   decltype(&PMPI_Comm_free) Comm_free = nullptr;
   decltype(&PMPI_Comm_get_attr) Comm_get_attr = nullptr;
   decltype(&PMPI_Comm_get_errhandler) Comm_get_errhandler = nullptr;
+  decltype(&PMPI_Comm_get_info) Comm_get_info = nullptr;
   decltype(&PMPI_Comm_get_parent) Comm_get_parent = nullptr;
   decltype(&PMPI_Comm_group) Comm_group = nullptr;
   decltype(&PMPI_Comm_rank) Comm_rank = nullptr;
@@ -54,6 +56,7 @@ struct NativeCalls {
   decltype(&PMPI_Group_size) Group_size = nullptr;
   decltype(&PMPI_Group_translate_ranks) Group_translate_ranks = nullptr;
   decltype(&PMPI_Info_create) Info_create = nullptr;
+  decltype(&PMPI_Info_free) Info_free = nullptr;
   decltype(&PMPI_Info_get) Info_get = nullptr;
   decltype(&PMPI_Info_get_nkeys) Info_get_nkeys = nullptr;
   decltype(&PMPI_Info_get_nthkey) Info_get_nthkey = nullptr;
@@ -119,6 +122,7 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Allgather", calls.Allgather, true);
   visit("PMPI_Allgatherv", calls.Allgatherv, true);
   visit("PMPI_Allreduce", calls.Allreduce, true);
+  visit("PMPI_Abort", calls.Abort, true);
   visit("PMPI_Add_error_code", calls.Add_error_code, true);
   visit("PMPI_Add_error_string", calls.Add_error_string, true);
   visit("PMPI_Barrier", calls.Barrier, true);
@@ -129,6 +133,7 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Comm_free", calls.Comm_free, true);
   visit("PMPI_Comm_get_attr", calls.Comm_get_attr, true);
   visit("PMPI_Comm_get_errhandler", calls.Comm_get_errhandler, true);
+  visit("PMPI_Comm_get_info", calls.Comm_get_info, true);
   visit("PMPI_Comm_get_parent", calls.Comm_get_parent, true);
   visit("PMPI_Comm_group", calls.Comm_group, true);
   visit("PMPI_Comm_rank", calls.Comm_rank, true);
@@ -163,6 +168,7 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Group_size", calls.Group_size, true);
   visit("PMPI_Group_translate_ranks", calls.Group_translate_ranks, true);
   visit("PMPI_Info_create", calls.Info_create, true);
+  visit("PMPI_Info_free", calls.Info_free, true);
   visit("PMPI_Info_get", calls.Info_get, true);
   visit("PMPI_Info_get_nkeys", calls.Info_get_nkeys, true);
   visit("PMPI_Info_get_nthkey", calls.Info_get_nthkey, true);

@@ -21,6 +21,7 @@ enum class Table : std::uint32_t {
   calls,
   waits,
   awaited,
+  last_calls,
   regions,
   sampling,
   samples,
@@ -39,8 +40,8 @@ enum class Table : std::uint32_t {
   variables,
 };
 
-inline constexpr std::array<std::size_t, 25> kColumnCounts = {
-    2, 1, 2, 5, 4, 31, 21, 10, 5, 8, 11, 6, 7, 6, 13, 6, 4, 14, 4, 16, 43, 7, 8, 3, 2};
+inline constexpr std::array<std::size_t, 26> kColumnCounts = {
+    2, 1, 2, 5, 4, 32, 21, 10, 5, 7, 8, 11, 6, 7, 6, 13, 6, 4, 14, 4, 36, 43, 7, 8, 3, 2};
 
 // A row of each table, but for that of the texts. What is not given is 0, and -1 for places.
 
@@ -106,6 +107,7 @@ struct RanksRow {
   std::int64_t matched = 0;
   std::int64_t early = 0;
   std::int64_t unsized = 0;
+  std::int64_t unheard = 0;
 };
 
 /// What was called: one row for each rank, thread, procedure, call path, shape of communicator and
@@ -156,6 +158,18 @@ struct AwaitedRow {
   std::int64_t peer = 0;
   std::int64_t kind = 0;
   std::int64_t calls = 0;
+  std::int64_t time = 0;
+};
+
+/// Of ranks that had not ended their run: the last call that each thread began, or MPI_Finalize if
+/// others of the node had not come to it. MPI_Wtime, MPI_Wtick and MPI_Pcontrol do not count.
+struct LastCallsRow {
+  std::int64_t rank = 0;
+  std::int64_t thread = 0;
+  std::int64_t procedure = -1;
+  std::int64_t class_ = 0;
+  std::int64_t path = -1;
+  std::int64_t open = 0;
   std::int64_t time = 0;
 };
 
@@ -299,6 +313,26 @@ struct FilesRow {
   std::int64_t wait = 0;
   std::int64_t copy = 0;
   std::int64_t store = 0;
+  std::int64_t unit = 0;
+  std::int64_t read_requests = 0;
+  std::int64_t write_requests = 0;
+  std::int64_t collective_read_requests = 0;
+  std::int64_t collective_write_requests = 0;
+  std::int64_t unit_read_requests = 0;
+  std::int64_t unit_write_requests = 0;
+  std::int64_t small_read_requests = 0;
+  std::int64_t small_write_requests = 0;
+  std::int64_t unaligned_read_requests = 0;
+  std::int64_t unaligned_write_requests = 0;
+  std::int64_t repeated_reads = 0;
+  std::int64_t repeated_writes = 0;
+  std::int64_t write_gaps = 0;
+  std::int64_t write_gap_bytes = 0;
+  std::int64_t open_time = 0;
+  std::int64_t close_time = 0;
+  std::int64_t meet = 0;
+  std::int64_t send = 0;
+  std::int64_t store_read_time = 0;
 };
 
 /// Files that the program used without MPI: one row for each rank, file and layer.
@@ -414,7 +448,8 @@ inline constexpr std::string_view kSchema =
     "{\"name\":\"device_written\",\"unit\":\"bytes\"},{\"name\":\"other_read\",\"unit\":\"bytes\"},"
     "{\"name\":\"other_written\",\"unit\":\"bytes\"},{\"name\":\"rings\",\"unit\":\"number\"},{"
     "\"name\":\"untraced\",\"unit\":\"calls\"},{\"name\":\"matched\",\"unit\":\"number\"},{"
-    "\"name\":\"early\",\"unit\":\"number\"},{\"name\":\"unsized\",\"unit\":\"number\"}]},"
+    "\"name\":\"early\",\"unit\":\"number\"},{\"name\":\"unsized\",\"unit\":\"number\"},{\"name\":"
+    "\"unheard\",\"unit\":\"ns\"}]},"
     "{\"name\":\"calls\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"procedure\",\"unit\":\"text\"},{\"name\":"
     "\"class\",\"unit\":\"number\"},{\"name\":\"path\",\"unit\":\"paths\"},{\"name\":"
@@ -434,6 +469,10 @@ inline constexpr std::string_view kSchema =
     "{\"name\":\"awaited\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"peer\",\"unit\":\"number\"},{\"name\":\"kind\",\"unit\":\"number\"},{\"name\":"
     "\"calls\",\"unit\":\"calls\"},{\"name\":\"time\",\"unit\":\"ns\"}]},"
+    "{\"name\":\"last_calls\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},"
+    "{\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"procedure\",\"unit\":\"text\"},{"
+    "\"name\":\"class\",\"unit\":\"number\"},{\"name\":\"path\",\"unit\":\"paths\"},{\"name\":"
+    "\"open\",\"unit\":\"number\"},{\"name\":\"time\",\"unit\":\"ns\"}]},"
     "{\"name\":\"regions\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"thread\",\"unit\":\"number\"},{\"name\":\"region\",\"unit\":\"number\"},{\"name\":"
     "\"id\",\"unit\":\"number\"},{\"name\":\"label\",\"unit\":\"text\"},{\"name\":\"entries\","
@@ -488,7 +527,18 @@ inline constexpr std::string_view kSchema =
     "\"reads\",\"unit\":\"calls\"},{\"name\":\"writes\",\"unit\":\"calls\"},{\"name\":\"collective_"
     "reads\",\"unit\":\"calls\"},{\"name\":\"collective_writes\",\"unit\":\"calls\"},{\"name\":"
     "\"time\",\"unit\":\"ns\"},{\"name\":\"exchange\",\"unit\":\"ns\"},{\"name\":\"wait\",\"unit\":"
-    "\"ns\"},{\"name\":\"copy\",\"unit\":\"ns\"},{\"name\":\"store\",\"unit\":\"ns\"}]},"
+    "\"ns\"},{\"name\":\"copy\",\"unit\":\"ns\"},{\"name\":\"store\",\"unit\":\"ns\"},{\"name\":"
+    "\"unit\",\"unit\":\"bytes\"},{\"name\":\"read_requests\",\"unit\":\"number\"},{\"name\":"
+    "\"write_requests\",\"unit\":\"number\"},{\"name\":\"collective_read_requests\",\"unit\":"
+    "\"number\"},{\"name\":\"collective_write_requests\",\"unit\":\"number\"},{\"name\":\"unit_"
+    "read_requests\",\"unit\":\"number\"},{\"name\":\"unit_write_requests\",\"unit\":\"number\"},{"
+    "\"name\":\"small_read_requests\",\"unit\":\"number\"},{\"name\":\"small_write_requests\","
+    "\"unit\":\"number\"},{\"name\":\"unaligned_read_requests\",\"unit\":\"number\"},{\"name\":"
+    "\"unaligned_write_requests\",\"unit\":\"number\"},{\"name\":\"repeated_reads\",\"unit\":"
+    "\"calls\"},{\"name\":\"repeated_writes\",\"unit\":\"calls\"},{\"name\":\"write_gaps\","
+    "\"unit\":\"number\"},{\"name\":\"write_gap_bytes\",\"unit\":\"bytes\"},{\"name\":\"open_"
+    "time\",\"unit\":\"ns\"},{\"name\":\"close_time\",\"unit\":\"ns\"},{\"name\":\"meet\",\"unit\":"
+    "\"ns\"},{\"name\":\"send\",\"unit\":\"ns\"},{\"name\":\"store_read_time\",\"unit\":\"ns\"}]},"
     "{\"name\":\"accesses\",\"of\":\"node\",\"columns\":[{\"name\":\"rank\",\"unit\":\"number\"},{"
     "\"name\":\"file\",\"unit\":\"text\"},{\"name\":\"layer\",\"unit\":\"number\"},{\"name\":"
     "\"opens\",\"unit\":\"number\"},{\"name\":\"reads\",\"unit\":\"calls\"},{\"name\":\"writes\","

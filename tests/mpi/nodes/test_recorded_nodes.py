@@ -96,7 +96,7 @@ def test_a_job_that_ends_early(name: str, way: str, two_nodes: Cluster, library:
 
     part = report_of(records[0])["run"]
     assert (part["ranks"], part["complete"]) == (2, False)
-    assert any("ranks 1 are missing: 1" in why for why in part["lacks"]), part
+    assert any("1 of 2 ranks is missing: 1" in why for why in part["lacks"]), part
     whole = report_of(*records)
     run = whole["run"]
     assert (run["ranks"], run["nodes"], run["complete"]) == (2, 2, False)

@@ -1,9 +1,10 @@
 /* 1000 exchanges of ranks 0 and 1; then rank 1 ends without MPI_Finalize, while the others wait for
  * it in a barrier.
  *
- *     recorded_end kill | abort | term | exit     exit: all ranks leave together
- *     recorded_end hold FILE                      rank 1 goes on once there is the file
- *     recorded_end code                           all ends well, and each rank's exit code is 3
+ *     recorded_end kill | abort | late | term    late: it calls MPI_Abort half a second later
+ *     recorded_end exit                          all ranks leave together
+ *     recorded_end hold FILE                     rank 1 goes on once there is the file
+ *     recorded_end code                          all ends well, and each rank's exit code is 3
  */
 #include <mpi.h>
 #include <signal.h>
@@ -28,7 +29,8 @@ int main(int argc, char** argv) {
     if (strcmp(way, "kill") == 0) raise(SIGKILL);
     if (strcmp(way, "term") == 0) raise(SIGTERM);
     while (strcmp(way, "hold") == 0 && access(argv[2], F_OK) != 0) usleep(1000);
-    if (strcmp(way, "abort") == 0) abort_job(3);
+    if (strcmp(way, "late") == 0) usleep(500000);
+    if (strcmp(way, "abort") == 0 || strcmp(way, "late") == 0) abort_job(3);
   }
   MPI_Barrier(MPI_COMM_WORLD);
   MPI_Finalize();

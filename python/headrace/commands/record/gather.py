@@ -1,11 +1,12 @@
 """`headrace record gather`: records of jobs that were killed."""
 
 import os
+import sys
 from pathlib import Path
 
 import click
 
-from headrace.errors import say
+from headrace.errors import HeadraceError, say
 from headrace.launch.gather import gather as gather_job
 from headrace.launch.gather import goes_on, job_directories
 
@@ -24,10 +25,17 @@ from headrace.launch.gather import goes_on, job_directories
 def gather(jobs: tuple[Path, ...], records: Path, keep: bool) -> None:
     """Make a record of each job that has ended on this node without making its own: it was killed,
     or crashed. JOBS are directories that such jobs have left; without any, all of yours are found.
-    What was gathered is removed.
+    What was gathered is removed. Where none can be made, a line says why, and the next job follows.
     """
     chosen = jobs or tuple(job for job in job_directories(os.environ) if not goes_on(job))
+    failed = 0
     for job in chosen:
-        click.echo(gather_job(job, records, os.environ, remove=not keep))
+        try:
+            click.echo(gather_job(job, records, os.environ, remove=not keep))
+        except HeadraceError as error:
+            say(str(error))
+            failed += 1
     if not chosen:
         say("no job of yours has left anything on this node")
+    if failed:
+        sys.exit(1)

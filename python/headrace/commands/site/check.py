@@ -1,19 +1,19 @@
 """`headrace site check`."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
 from headrace.bench.programs import ALL, CHOICES
-from headrace.bench.runner import find_wanted
+from headrace.bench.runner import Host, find_wanted
 from headrace.bench.workspace import workspace
 from headrace.commands._options import directory_option
 from headrace.errors import say
-from headrace.launch.preload import find_library
-from headrace.settings.resolver import resolve_run
-from headrace.site.check import checks
-from headrace.site.files import SETTINGS
+from headrace.launch.preload import find_library, preloaded_library
+from headrace.site.check import checks, settings_problems
+from headrace.site.given import Given, read_modules, unreadable
 
 
 @click.command()
@@ -32,20 +32,47 @@ from headrace.site.files import SETTINGS
 def check(prefix: Path | None, wanted: str, directory: Path | None) -> int:
     """Check that jobs get Headrace, and that users can turn it off.
 
-    Starts small jobs under each MPI with what the module sets, and checks what they wrote. PREFIX
-    is what 'headrace site init' was given. Exit code 1 if something is wrong.
+    Reads what the module files in PREFIX set, which is what 'headrace site init' was given, and
+    starts small jobs with that under each MPI; their bytes are checked. Tells what is wrong in the
+    site's settings and hints, and what users cannot read. Without PREFIX: jobs get what this shell
+    has loaded. Exit code 1 if something is wrong.
     """
-    settings = (prefix / SETTINGS).absolute() if prefix is not None else None
-    library = find_library(os.environ)
-    problems = []
-    if settings is not None:
-        problems = list(resolve_run({**os.environ, "HEADRACE_SITE": str(settings)}).problems)
-        click.echo(f"{settings}: {'not used as it is' if problems else 'used'}")
+    every = read_modules(prefix.absolute()) if prefix is not None else [_loaded(os.environ)]
     hosts = find_wanted([wanted], os.environ, click.echo)
+    problems = [line for given in every for line in unreadable(given)]
+    for given in every:
+        if given.module is not None:
+            click.echo(f"{given.module}: preloads {given.library}")
+    # Those of a version for both module systems say the same.
+    different = {(given.library, given.settings): given for given in every}
     with workspace(directory or Path.cwd()) as folder:
-        for one in checks(hosts, library, settings, folder, os.environ):
-            click.echo(f"{one.what}: {one.found}")
-            problems += [f"{one.what}: {one.problem}"] if one.problem else []
-    for problem in problems:
+        for given in different.values():
+            problems += _check(given, hosts, folder)
+    for problem in dict.fromkeys(problems):
         say(problem)
     return 1 if problems else 0
+
+
+def _loaded(environ: Mapping[str, str]) -> Given:
+    """What this shell gives jobs; what this command has, if no module is loaded."""
+    settings = environ.get("HEADRACE_SITE")
+    library = preloaded_library(environ) or find_library(environ)
+    return Given(None, library, Path(settings) if settings else None)
+
+
+def _check(given: Given, hosts: list[Host], folder: Path) -> list[str]:
+    """Shows what is found, and returns what is wrong."""
+    problems = settings_problems(given, folder, os.environ)
+    if given.settings is not None:
+        click.echo(f"{given.settings}: {'not used as it is' if problems else 'used'}")
+    if not given.library.is_file():
+        return [
+            *problems,
+            f"jobs do not get Headrace ('{given.library}' is not there), install it there, or run "
+            "headrace site init anew",
+        ]
+    for one in checks(hosts, given, folder, os.environ):
+        click.echo(f"{one.what}: {one.found}")
+        problems += [f"{one.what}: {one.problem}"] if one.problem else []
+        problems += one.told
+    return problems

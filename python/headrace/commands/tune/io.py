@@ -12,9 +12,10 @@ from headrace.bench import report
 from headrace.bench.workspace import surroundings, workspace
 from headrace.commands._options import mpi_option
 from headrace.demo.progress import DemoProgress
-from headrace.errors import HeadraceError, say
-from headrace.settings.resolver import resolve_run
-from headrace.tune import output, profile
+from headrace.errors import HeadraceError, say, unwritable
+from headrace.places import make_public_directory
+from headrace.settings.resolver import Resolution, resolve_run
+from headrace.tune import output, profile, standing
 from headrace.tune.gains import range_text
 from headrace.tune.running import Way
 from headrace.tune.session import Session
@@ -88,14 +89,8 @@ def io(
     if minutes is None:
         minutes = CHECK_MINUTES if check else 3
     console, told = report.make_console(), Console(stderr=True)
-    if file is None:
-        places = profile.user_directory(str(run.value("HEADRACE_USER")))
-    else:
-        places = file.absolute().parent
-    if not check:
-        profile.require_place(file or places / "profile.toml")
-    elif file is not None:
-        profile.read_profile(file)
+    there = _to_check(directory, file, run) if check else []
+    places = Path() if check else _places(file, run)
     say(f"measuring {surroundings(directory.absolute())}")
     begin = time.monotonic()
     with workspace(directory.absolute()) as folder:
@@ -103,25 +98,52 @@ def io(
         with DemoProgress(told, minutes * SECONDS) as progress:
             share = 1 - (0 if check else SHARE_TO_CONFIRM)
             session.measure(minutes * SECONDS * share, progress.tell)
-        place = file or places / profile.file_name(session.measured)
         if check:
-            return _check(session, place)
+            return _check(session, standing.fitting(there, session.measured))
+        place = file or places / profile.file_name(session.measured)
         choices = session.choices(session.draft())
         output.show(console, session.measured, session.rows, choices, raw)
         with DemoProgress(told, minutes * SECONDS) as progress:
             left = max(2.0, minutes * SECONDS - (time.monotonic() - begin))
             denied = session.confirm(console, choices, left, progress.tell)
+        if file is not None:
+            _make_public(places)
         counts = session.keep(place, choices, denied)
     say(f"the profile is '{place}', its figures are '{profile.figures_file(place)}'")
     for way_of, pairs in counts.items():
         say(f"it counts for {way_of}s with pieces of: {range_text(pairs)}{' B' if pairs else ''}")
-    if file is not None:
-        say(f"jobs use it where HEADRACE_PROFILE={place.absolute()} is set")
+    say(f"it counts for files of one node, of up to {session.measured.node_ranks} ranks")
+    say(standing.use_of(place, run))
     return 0
 
 
-def _check(session: Session, place: Path) -> int:
-    verdict = session.check(profile.read_profile(place))
+def _to_check(directory: Path, file: Path | None, run: Resolution) -> list[profile.Profile]:
+    """Before anything is measured: what is to be checked is there."""
+    if file is None:
+        return standing.candidates(directory, run)
+    return [profile.read_profile(file)]
+
+
+def _places(file: Path | None, run: Resolution) -> Path:
+    """The directory of the profile, in which it can be written."""
+    if file is None:
+        places = profile.user_directory(str(run.value("HEADRACE_USER")))
+    else:
+        places = file.absolute().parent
+    profile.require_place(file or places / "profile.toml")
+    return places
+
+
+def _make_public(places: Path) -> None:
+    """Whoever names a place may mean that of a site."""
+    try:
+        make_public_directory(places)
+    except OSError as error:
+        raise unwritable(places, error, "give another file with --output") from error
+
+
+def _check(session: Session, there: profile.Profile) -> int:
+    verdict, place = session.check(there), there.path
     for line in (*verdict.misfits, *verdict.chosen):
         say(f"'{place}' does not fit: {line}")
     for line in verdict.changed:

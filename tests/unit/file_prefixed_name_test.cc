@@ -2,17 +2,17 @@
 
 #include <string>
 
-#include "abi/file_name.h"
+#include "file/prefixed_name.h"
 
-namespace headrace::abi {
+namespace headrace::file {
 namespace {
 
-TEST(FileName, IsThePathWithoutAPrefix) {
+TEST(PrefixedName, IsThePathWithoutAPrefix) {
   EXPECT_EQ(path_of("data/out.nc"), "data/out.nc");
   EXPECT_EQ(path_of(""), "");
 }
 
-TEST(FileName, LosesThePrefixOfAMountedFileSystem) {
+TEST(PrefixedName, LosesThePrefixOfAMountedFileSystem) {
   EXPECT_EQ(path_of("ufs:/scratch/a"), "/scratch/a");
   EXPECT_EQ(path_of("lustre:a:b"), "a:b");
   for (const std::string prefix : {"ufs", "nfs", "xfs", "lustre", "gpfs", "panfs", "bglockless"}) {
@@ -20,15 +20,15 @@ TEST(FileName, LosesThePrefixOfAMountedFileSystem) {
   }
 }
 
-TEST(FileName, KeepsColonsThatBeginNoPrefix) {
+TEST(PrefixedName, KeepsColonsThatBeginNoPrefix) {
   EXPECT_EQ(path_of("run:1/out"), "run:1/out");
   EXPECT_EQ(path_of("/scratch/ufs:a"), "/scratch/ufs:a");
 }
 
-TEST(FileName, IsNoPathOnAFileSystemThatIsNotMounted) {
+TEST(PrefixedName, IsNoPathOnAFileSystemThatIsNotMounted) {
   EXPECT_EQ(path_of("pvfs2:/a"), std::nullopt);
   EXPECT_EQ(path_of("daos:pool/a"), std::nullopt);
 }
 
 }  // namespace
-}  // namespace headrace::abi
+}  // namespace headrace::file

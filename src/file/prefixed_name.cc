@@ -1,8 +1,8 @@
-#include "abi/file_name.h"
+#include "file/prefixed_name.h"
 
 #include <algorithm>
 
-namespace headrace::abi {
+namespace headrace::file {
 namespace {
 
 /// ROMIO's prefixes (src/mpi/romio/adio/common/ad_fstype.c) for mounted file systems ...
@@ -26,4 +26,4 @@ std::optional<std::string_view> path_of(std::string_view file_name) {
   return is_among(prefix, kMounted) ? file_name.substr(colon + 1) : file_name;
 }
 
-}  // namespace headrace::abi
+}  // namespace headrace::file

@@ -1,0 +1,46 @@
+"""Calls that had not ended, as a table: where a job hangs."""
+
+from headrace.analysis.analyse import Findings
+from headrace.analysis.last_calls import LastCall
+from headrace.analysis.numbers import ranges
+from headrace.report.table import MOST_ROWS, Table, more
+from headrace.report.tables import lines_of_path
+from headrace.report.units import seconds
+from headrace.symbols.resolver import Symbols
+
+MOST_RANGES = 8
+OUTSIDE = "(outside MPI)"
+
+
+def last_calls_table(found: Findings, symbols: Symbols) -> Table:
+    """Without rows if all ranks came to the end of their run."""
+    rows = [
+        (
+            one.procedure if one.is_open else f"{OUTSIDE}, last {one.procedure}",
+            _ranks(one),
+            _times(one),
+            "\n".join(lines_of_path(one.frames, symbols)) or "unknown",
+        )
+        for one in found.last_calls[:MOST_ROWS]
+    ]
+    note = "time: since the call began; outside MPI since the last call ended"
+    if any(one.unheard for one in found.run.ranks):
+        note += "; until the job was last heard of, so it may be longer"
+    return Table(
+        "Calls that had not ended",
+        ("procedure ", "ranks ", "time so far", "called by "),
+        rows,
+        note + more(len(found.last_calls)),
+    )
+
+
+def _ranks(one: LastCall) -> str:
+    numbers = sorted({waiter.rank for waiter in one.waiters})
+    parts = ranges(numbers).split(",")
+    shown = ",".join(parts[:MOST_RANGES]) + (",..." if len(parts) > MOST_RANGES else "")
+    return shown if len(numbers) == 1 else f"{shown} ({len(numbers):,})"
+
+
+def _times(one: LastCall) -> str:
+    longest, shortest = (seconds(each.time) for each in (one.waiters[0], one.waiters[-1]))
+    return longest if longest == shortest else f"{shortest} to {longest}"
