@@ -19,14 +19,14 @@ std::unique_ptr<file::File> open(const std::shared_ptr<exchange::FileTeam>& team
 TEST(Hints, AreThoseGivenLast) {
   Disk disk(0);
   run_ranks({"a", "a"}, disk, [](int, const auto& team, storage::FileSystem& files) {
-    const auto file = open(team, files, {{"cb_nodes", "2"}, {"striping_factor", "3"}});
+    const auto file = open(team, files, {{"cb_nodes", "1"}, {"striping_factor", "3"}});
+    EXPECT_EQ(file->hints().at("cb_nodes"), "1");
+    EXPECT_FALSE(file->set_hints({{"cb_nodes", "4"}}));  // more than there are ranks
     EXPECT_EQ(file->hints().at("cb_nodes"), "2");
-    EXPECT_FALSE(file->set_hints({{"cb_nodes", "4"}}));
-    EXPECT_EQ(file->hints().at("cb_nodes"), "4");
     EXPECT_EQ(file->hints().at("striping_factor"), "3");
     // What cannot be used changes nothing.
     EXPECT_FALSE(file->set_hints({{"cb_nodes", "four"}}));
-    EXPECT_EQ(file->hints().at("cb_nodes"), "4");
+    EXPECT_EQ(file->hints().at("cb_nodes"), "2");
     const view::TypePtr byte = view::make_basic(1);
     EXPECT_FALSE(file->set_view(file::View{0, byte, byte}, {{"cb_nodes", "1"}}));
     EXPECT_EQ(file->hints().at("cb_nodes"), "1");
