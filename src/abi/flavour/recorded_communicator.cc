@@ -161,8 +161,12 @@ std::uint64_t find_id(MPI_Comm communicator, const Facts& facts, std::uint32_t t
 Facts make_facts(MPI_Comm communicator) {
   int is_inter = 0;
   int size = 0;
-  native.Comm_test_inter(communicator, &is_inter);
-  native.Comm_size(communicator, &size);
+  // A handler of the program's may have made a success of a call with a handle that is none. It is
+  // not to be called once more for each question.
+  if (native.Comm_test_inter(communicator, &is_inter) != MPI_SUCCESS ||
+      native.Comm_size(communicator, &size) != MPI_SUCCESS) {
+    return {};
+  }
   Facts facts{
       .is_known = true, .is_inter = is_inter != 0, .errors = errors_of(communicator), .size = size};
   if (!facts.is_inter) facts.is_world = has_ranks_of_world(communicator, size);
