@@ -105,6 +105,16 @@ def work_directory(name: str) -> Path:
     return path
 
 
+SIZE = r"([\d.]+ (?:B|KiB|MiB|GiB))"
+"""A number of bytes as Headrace tells it."""
+
+
+def mebibytes(told: str) -> float:
+    """Of a text like SIZE."""
+    number, unit = told.split()
+    return float(number) * {"B": 2**-20, "KiB": 2**-10, "MiB": 1, "GiB": 2**10}[unit]
+
+
 def records() -> dict[str, str]:
     """Where records go that no test asked for: not into the directory that pytest was started in.
     And what killed jobs leave, as they should: not where litter is looked for."""

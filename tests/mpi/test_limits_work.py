@@ -85,7 +85,7 @@ def test_nobody_dies_of_a_small_shared_memory(size: str, library) -> None:
     result = run(["unshare", "-m", "sh", "-c", script], environment_of(host))
     assert result.code == 0, result.explain()
     assert result.out.count(" sent 2100000 received 2100000 ") == ranks, result.explain()
-    told = "headrace: /dev/shm has 64 MiB free (Open MPI's shared memory may take 128 MiB there"
+    told = "headrace: /dev/shm has 64 MiB free (Open MPI may need 128 MiB there"
     assert (told in result.err) == (size == "64m"), result.explain()
 
 

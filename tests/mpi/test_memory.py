@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from hosts import Host
-from running import compile_c, launch, work_directory
+from running import SIZE, compile_c, launch, mebibytes, work_directory
 
 LINE = re.compile(
-    r"most memory at a time: ([\d.]+) MiB of a node for collective buffers; of a rank ([\d.]+) MiB "
-    r"for lists of pieces, ([\d.]+) MiB for converted data, ([\d.]+) MiB for sieving"
+    f"most memory at a time: {SIZE} of a node for collective buffers; of a rank {SIZE} "
+    f"for lists of pieces, {SIZE} for converted data, {SIZE} for sieving"
 )
 MIB = 1 << 20
 
@@ -30,7 +30,7 @@ def test_report(host: Host, pieces: int, datarep: str, library: Path) -> None:
     assert result.code == 0, result.explain()
     told = LINE.search(result.err)
     assert told, result.explain()
-    buffers, lists, converted, sieved = map(float, told.groups())
+    buffers, lists, converted, sieved = map(mebibytes, told.groups())
     # Eight buffers of 256 KiB and their maps, whatever the number of pieces.
     assert 0 < buffers <= 4
     # The list, and while it is made the program's arguments, which MPI hands out as a copy. With a
@@ -53,7 +53,7 @@ def test_every_kind_of_call_converts_in_parts(host: Host, verifies: str, library
     assert result.code == 0, result.explain()
     told = LINE.search(result.err)
     assert told, result.explain()
-    assert 0 < float(told[3]) <= 0.1, result.explain()
+    assert 0 < mebibytes(told[3]) <= 0.1, result.explain()
     assert "convert (" not in result.err, result.explain()
 
 
@@ -64,7 +64,7 @@ def test_functions_of_the_program_convert_whole(host: Host, library: Path) -> No
     line = [program, folder / "data", MIB, "own"]
     result = launch(host, 2, line, True, SETTINGS | {"HEADRACE_NODE_MEMORY": "1m"})
     assert result.code == 0, result.explain()
-    told = re.search(r"for sieving, ([\d.]+) MiB for data of nonblocking", result.err)
+    told = re.search(f"for sieving, {SIZE} for data of nonblocking", result.err)
     assert told, result.explain()
-    assert float(told[1]) == 8, result.explain()
-    assert float(LINE.search(result.err)[3]) <= 0.1, result.explain()
+    assert mebibytes(told[1]) == 8, result.explain()
+    assert mebibytes(LINE.search(result.err)[3]) <= 0.1, result.explain()

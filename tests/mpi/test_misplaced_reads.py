@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from hosts import Host
-from running import compile_c, launch, work_directory
+from running import SIZE, compile_c, launch, mebibytes, work_directory
 
 
 @pytest.mark.parametrize("realign", ["always", "never"])
@@ -21,9 +21,9 @@ def test_gives_the_files_bytes(host: Host, library: Path, realign: str) -> None:
     }
     result = launch(host, 2, [program, file], True, variables)
     assert result.code == 0 and "wrong 0\n" in result.out, result.explain()
-    sieved = re.search(r"([0-9.]+) MiB for sieving", result.err)
+    sieved = re.search(f"{SIZE} for sieving", result.err)
     assert sieved, result.explain()
     # The way that was asked for was taken: nothing else here needs memory of its own.
-    assert (float(sieved[1]) > 0) == (realign == "always"), sieved[0]
+    assert (mebibytes(sieved[1]) > 0) == (realign == "always"), sieved[0]
     # And the report says so.
     assert ("HEADRACE_REALIGN_READS" in result.err) == (realign == "always"), result.explain()

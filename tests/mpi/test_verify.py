@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from hosts import Host
-from running import Result, compile_c, launch, shared_object, work_directory
+from running import SIZE, Result, compile_c, launch, mebibytes, shared_object, work_directory
 
 THREE = ["mpich", "openmpi", "intel"]
 SOURCES = ["verified_writes.c", "harness.c", "harness_data.c"]
@@ -70,11 +70,6 @@ def test_finds_a_changed_byte(host: Host, ranks: int, library: Path) -> None:
     assert f"{len(WAYS)} ranges were NOT what was written" in result.err, result.explain()
 
 
-def mebibytes(size: str) -> float:
-    number, unit = size.split()
-    return float(number) / {"MiB": 1, "KiB": 1024}[unit]
-
-
 @pytest.mark.parametrize("host", THREE, indirect=True)
 def test_says_what_it_costs(host: Host, library: Path) -> None:
     result, _ = run_ways(host, 2, library, corrupts=False)
@@ -83,8 +78,8 @@ def test_says_what_it_costs(host: Host, library: Path) -> None:
     own = 2 * BYTES / (1 << 20)
     volume = own * (len(WAYS) - 1)
     cost = re.search(
-        r"collective writes were verified: ([\d.]+ [KM]iB) read back by other ranks in [\d.]+ s "
-        r"\(\d+ % of the time in I/O\), ([\d.]+ [KM]iB) of atomic calls by the rank that wrote "
+        rf"collective writes were verified: {SIZE} read back by other ranks in [\d.]+ s "
+        rf"\(\d+ % of the time in I/O\), {SIZE} of atomic calls by the rank that wrote "
         r"them, while it held its lock, no difference\n",
         result.err,
     )
