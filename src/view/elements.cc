@@ -1,6 +1,7 @@
 #include "view/elements.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 namespace headrace::view {

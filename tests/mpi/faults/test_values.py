@@ -26,8 +26,10 @@ ADVICE = re.compile(r"\(write .+\)|is out of range \(.+ to .+\)|write for exampl
 
 
 def spec(pattern: str, entries: str) -> list[dict]:
+    """What has several names is there for each."""
     files = sorted((REPOSITORY / "spec").glob(pattern))
-    return [one for file in files for one in tomllib.loads(file.read_text())[entries]]
+    every = [one for file in files for one in tomllib.loads(file.read_text())[entries]]
+    return [{**one, "name": name} for one in every for name in one.get("names", [one.get("name")])]
 
 
 SETTINGS = [one for one in spec("settings/*.toml", "setting") if "member" in one]
