@@ -288,14 +288,4 @@ int nftw64(const char* path, __nftw64_func_t function, int descriptors, int flag
   return real.nftw64(path, function, descriptors, flags);
 }
 
-FTSENT* fts_read(FTS* tree) {
-  buffers::settle_all();
-  return real.fts_read(tree);
-}
-
-FTSENT64* fts64_read(FTS64* tree) {
-  buffers::settle_all();
-  return real.fts64_read(tree);
-}
-
 }  // namespace headrace::posix::counted

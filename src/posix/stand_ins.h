@@ -3,7 +3,6 @@
 #include <aio.h>
 #include <dirent.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <ftw.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -109,7 +108,7 @@ namespace headrace::posix {
   X(sync) X(syncfs) X(sync_file_range) X(readahead) X(flock) X(lockf) X(lockf64) X(ioctl) \
   X(aio_read) X(aio_read64) X(aio_write) X(aio_write64) X(aio_fsync) X(aio_fsync64) \
   X(lio_listio) X(lio_listio64) X(dprintf) X(vdprintf) X(__dprintf_chk) X(__vdprintf_chk) \
-  X(sendmsg) X(sendmmsg) X(ftw) X(ftw64) X(nftw) X(nftw64) X(fts_read) X(fts64_read) \
+  X(sendmsg) X(sendmmsg) X(ftw) X(ftw64) X(nftw) X(nftw64) \
   X(ftell) X(ftello) X(ftello64) X(fgetpos) X(fgetpos64) \
   X(_exit) X(_Exit) X(quick_exit) X(abort) X(execve) X(execv) X(execvp) X(execvpe) X(fexecve) X(execveat) \
   X(execl) X(execlp) X(execle) X(_Fork) \
