@@ -29,16 +29,26 @@ LIBGCC = "libgcc_s.so.1"
 LATER_HEADER = re.compile(rb'#\s*error "\S+ did not exist before glibc ([\d.]+)"')
 
 
+def is_made(folder: Path, version: str) -> bool:
+    """Whether make_sysroot() has made `folder`, as this file and its sources are."""
+    stamp = _stamp(folder)
+    return stamp.exists() and stamp.read_text() == _made_of(version)
+
+
+def _stamp(folder: Path) -> Path:
+    return folder / "made-of"
+
+
+def _made_of(version: str) -> str:
+    sources = (LATER_FUNCTIONS, Path(__file__), Path(stub_names.__file__))
+    return "\n".join([version, *(path.read_text() for path in sources)])
+
+
 def make_sysroot(folder: Path, version: str, log: Path) -> None:
-    """Makes `folder`, if it is not there: programs then run with this glibc version and later ones.
+    """Makes `folder` anew: programs then run with this glibc version and later ones.
 
     Errors: Failure when ziglang or the compiler fails.
     """
-    stamp = folder / "made-of"
-    sources = (LATER_FUNCTIONS, Path(__file__), Path(stub_names.__file__))
-    made_of = "\n".join([version, *(path.read_text() for path in sources)])
-    if stamp.exists() and stamp.read_text() == made_of:
-        return
     machine = platform.machine()
     shutil.rmtree(folder, ignore_errors=True)
     lib = folder / "usr" / "lib"
@@ -56,7 +66,7 @@ def make_sysroot(folder: Path, version: str, log: Path) -> None:
         shutil.copy(path, lib)
     _finish(folder, log)
     shutil.rmtree(folder / "cache")
-    stamp.write_text(made_of)
+    _stamp(folder).write_text(_made_of(version))
 
 
 def _link_with_zig(folder: Path, target: str, log: Path) -> str:

@@ -16,6 +16,7 @@ import io
 import os
 import platform
 import re
+import shutil
 import tarfile
 import tempfile
 import tomllib
@@ -32,6 +33,7 @@ from devtool.paths import BUILD, MPI, ROOT, VENV
 from devtool.steps import Step, fresh_log, run_logged, run_steps
 
 DIST = ROOT / "dist"
+PORTABLE = BUILD / "portable"
 # Of an MPI, which the user's launcher brings.
 FROM_THE_MPI = ("libmpi.so.12", "libmpi.so.40", "libmpi_abi.so.1")
 # What one needs to compile against an MPI; its licence goes with them.
@@ -59,7 +61,7 @@ def _steps(folder: Path, minimum: str, log: Path) -> list[Step]:
     return [
         Step(
             f"making headers and stub libraries of glibc {minimum}",
-            lambda: old_glibc.make_sysroot(_sysroot(minimum), minimum, log),
+            lambda: _make_sysroot(minimum, log),
         ),
         Step("building the wheel", lambda: _wheel(folder, minimum, log), log),
         Step(f"checking what it needs of glibc {minimum}", lambda: _check(folder, minimum)),
@@ -84,9 +86,17 @@ def _sysroot(minimum: str) -> Path:
     return BUILD / f"glibc-{minimum}"
 
 
+def _make_sysroot(minimum: str, log: Path) -> None:
+    """What was linked with other stubs is linked anew: the build does not look at these."""
+    sysroot = _sysroot(minimum)
+    if not old_glibc.is_made(sysroot, minimum):
+        shutil.rmtree(PORTABLE, ignore_errors=True)
+        old_glibc.make_sysroot(sysroot, minimum, log)
+
+
 def _wheel(folder: Path, minimum: str, log: Path) -> None:
     settings = {
-        "build-dir": str(BUILD / "portable"),
+        "build-dir": str(PORTABLE),
         "cmake.define.CMAKE_TOOLCHAIN_FILE": str(ROOT / "cmake" / "portable.cmake"),
         "cmake.define.HEADRACE_SYSROOT": str(_sysroot(minimum)),
         "cmake.define.HEADRACE_GLIBC": minimum,
