@@ -8,12 +8,12 @@
 #include "base/first_lines.h"
 #include "base/message.h"
 #include "base/name_pattern.h"
+#include "base/readable.h"
 #include "base/rounding.h"
 #include "base/setting_rule.h"
 #include "base/settings.h"
 #include "base/spelling.h"
 #include "base/unmatched_patterns.h"
-#include "policy/readable.h"
 
 namespace headrace::buffering {
 namespace {
@@ -221,7 +221,7 @@ BufferShape limited(BufferShape shape, ByteCount most) {
 }
 
 std::string text_of(const BufferShape& shape) {
-  return std::to_string(shape.count) + " of " + policy::readable(shape.size) + ", " +
+  return std::to_string(shape.count) + " of " + readable(shape.size) + ", " +
          std::to_string(shape.prefetch) + " read ahead";
 }
 

@@ -2,9 +2,9 @@
 #include <cstdio>
 #include <string_view>
 
+#include "base/readable.h"
 #include "base/spelling.h"
 #include "file/io_statistics.h"
-#include "policy/readable.h"
 
 // The lines of HEADRACE_IO_STATS and HEADRACE_IO_TIMERS.
 
@@ -62,7 +62,7 @@ std::string calls_text(const Side& side, int ranks) {
                      " storage: " + number(requests.requests) + " requests, " +
                      number(requests.bytes) + " bytes";
   if (requests.requests > 0) {
-    text += ", " + policy::readable(requests.bytes / requests.requests) + " on average";
+    text += ", " + readable(requests.bytes / requests.requests) + " on average";
   }
   return text;
 }
@@ -70,7 +70,7 @@ std::string calls_text(const Side& side, int ranks) {
 /// How the requests lie, and who made them.
 std::string requests_text(const Side& side, ByteCount unit) {
   const RequestSums& requests = side.requests;
-  const std::string size = unit > 0 ? policy::readable(unit) : "a stripe or block";
+  const std::string size = unit > 0 ? readable(unit) : "a stripe or block";
   return number(requests.whole) + " of " + size + ", " + number(requests.small) + " smaller, " +
          number(requests.unaligned) + " not aligned to it, " + number(requests.repeated) +
          " repeated; by " + counted(requests.aggregators, "rank") + " in collective calls, " +
@@ -104,11 +104,11 @@ void add_sides(std::vector<std::string>& lines, const IoSums& sums, int ranks, B
 
 std::string stripes_text(const IoShape& shape) {
   if (shape.stripes.size > 0) {
-    const std::string size = policy::readable(shape.stripes.size);
+    const std::string size = readable(shape.stripes.size);
     if (shape.stripes.count > 0) return counted(shape.stripes.count, "stripe") + " of " + size;
     return "stripes of " + size;
   }
-  return shape.unit > 0 ? "no stripes known, blocks of " + policy::readable(shape.unit)
+  return shape.unit > 0 ? "no stripes known, blocks of " + readable(shape.unit)
                         : "no stripes known";
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "policy/readable.h"
+#include "base/readable.h"
 
 namespace headrace::policy {
 namespace {

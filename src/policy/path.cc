@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdio>
 
+#include "base/readable.h"
 #include "base/rounding.h"
-#include "policy/readable.h"
 
 namespace headrace::policy {
 namespace {

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/mixed_hash.h"
 #include "base/pause.h"
 #include "record/adding.h"
 #include "record/image_file.h"
@@ -45,7 +46,7 @@ class NameHash {
 
  private:
   void mix() {
-    hash_ = (hash_ ^ word_) * 0x9e3779b97f4a7c15;
+    hash_ = golden_hash(hash_ ^ word_);
     hash_ ^= hash_ >> 32;
     word_ = 0;
     filled_ = 0;

@@ -1,5 +1,7 @@
 #include "record/communicator_ids.h"
 
+#include "base/mixed_hash.h"
+
 namespace headrace::record {
 namespace {
 
@@ -16,7 +18,7 @@ std::uint64_t hash_of(std::span<const std::int32_t> members) noexcept {
 }
 
 std::uint64_t id_of(std::uint64_t hash, std::uint64_t before) noexcept {
-  return (hash + before * 0x9e3779b97f4a7c15u) | 1;
+  return (hash + golden_hash(before)) | 1;
 }
 
 }  // namespace

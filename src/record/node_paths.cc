@@ -2,12 +2,14 @@
 
 #include <bit>
 
+#include "base/mixed_hash.h"
+
 namespace headrace::record {
 
 std::size_t NodePaths::Hash::operator()(const Key& key) const {
   std::uint64_t hash = 0;
   for (const std::int64_t value : key) {
-    hash = (std::rotl(hash, 23) ^ static_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15u;
+    hash = golden_hash(std::rotl(hash, 23) ^ static_cast<std::uint64_t>(value));
   }
   return hash ^ hash >> 32;
 }

@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "base/mixed_hash.h"
+
 namespace headrace::record {
 
 std::atomic<std::uintptr_t> trampoline_return = 0;
@@ -46,7 +48,7 @@ Path* PathTable::add_foreign_site(std::uintptr_t return_address) noexcept {
 /// `place` is where it is or belongs.
 std::uint32_t PathTable::find(std::uint32_t caller, std::uintptr_t address,
                               std::size_t& place) noexcept {
-  const std::uint64_t mixed = (address ^ std::uint64_t{caller} << 44) * 0x9e3779b97f4a7c15U;
+  const std::uint64_t mixed = golden_hash(address ^ std::uint64_t{caller} << 44);
   for (place = mixed >> 24 & mask_;; place = (place + 1) & mask_) {
     const std::uint32_t path = places_[place];
     if (path == 0) return 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/mixed_hash.h"
+
 namespace headrace::record {
 namespace {
 
@@ -63,7 +65,7 @@ HEADRACE_READS_STACK std::size_t PathTrie::words_place(const Leaf& shape,
       mixed = std::rotl(mixed, 7) ^ slot[shape.walk[i + k].words];
     }
   }
-  return mixed * 0x9e3779b97f4a7c15U >> guess_shift_;
+  return golden_hash(mixed) >> guess_shift_;
 }
 
 HEADRACE_READS_STACK PathTrie::Leaf* PathTrie::descend(Index index, const std::uintptr_t* slot,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/mixed_hash.h"
 #include "record/mapped_array.h"
 #include "record/stack_walk.h"
 
@@ -91,7 +92,7 @@ class PathTrie {
 
   std::size_t place(Index fork, std::uintptr_t address) const noexcept {
     // Fibonacci hashing; the fork goes where addresses have no bits.
-    return ((address ^ std::uint64_t{fork} << 44) * 0x9e3779b97f4a7c15U) >> shift_;
+    return golden_hash(address ^ std::uint64_t{fork} << 44) >> shift_;
   }
   Index child(Index fork, std::uintptr_t address) const noexcept {
     for (std::size_t i = place(fork, address);; i = (i + 1) & mask_) {
@@ -102,7 +103,7 @@ class PathTrie {
   }
   std::size_t slot_place(const std::uintptr_t* slot) const noexcept {
     const std::uint64_t mixed = *slot ^ reinterpret_cast<std::uintptr_t>(slot) << 20;
-    return mixed * 0x9e3779b97f4a7c15U >> guess_shift_;
+    return golden_hash(mixed) >> guess_shift_;
   }
   HEADRACE_READS_STACK static bool is_in_place(const Leaf& leaf, const std::uintptr_t* slot,
                                                const std::uintptr_t* end) noexcept {

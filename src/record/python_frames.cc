@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "base/mixed_hash.h"
 #include "record/python_names.h"
 
 namespace headrace::record {
@@ -19,7 +20,7 @@ std::uint64_t mixed(std::uint64_t sum, std::uint64_t word) {
 }
 
 std::size_t place_of(std::uint64_t sum, std::size_t mask) {
-  return sum * 0x9e3779b97f4a7c15U >> 32 & mask;
+  return golden_hash(sum) >> 32 & mask;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "base/mixed_hash.h"
 #include "record/own_memory.h"
 
 namespace headrace::record {
@@ -121,7 +122,7 @@ std::uint64_t mark_of_python_code(const Python& python, std::uintptr_t code) noe
   std::uint64_t mark = field<std::int32_t>(object, layout.code_first_line);
   for (const std::size_t at :
        {kSizeAt, layout.code_file, layout.code_function, layout.code_lines}) {
-    mark = std::rotl(mark, 13) * 0x9e3779b97f4a7c15U + field<std::uint64_t>(object, at);
+    mark = golden_hash(std::rotl(mark, 13)) + field<std::uint64_t>(object, at);
   }
   return mark | 1;
 }

@@ -7,6 +7,8 @@
 #include <memory>
 #include <new>
 
+#include "base/mixed_hash.h"
+
 /// A table from the handles of requests to values, that several threads use at once, each for some
 /// nanoseconds.
 namespace headrace::record {
@@ -85,7 +87,7 @@ class RequestMap {
   };
 
   std::size_t home(std::uintptr_t key) const {
-    return static_cast<std::size_t>(key * 0x9e3779b97f4a7c15u >> 20) & (capacity_ - 1);
+    return static_cast<std::size_t>(golden_hash(key) >> 20) & (capacity_ - 1);
   }
 
   std::size_t next(std::size_t at) const { return (at + 1) & (capacity_ - 1); }

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <mutex>
 
+#include "base/readable.h"
+
 namespace headrace::record {
 namespace {
 
@@ -63,18 +65,9 @@ std::string were(std::int64_t count, const char* what) {
   return counted(count, what) + (count == 1 ? " was" : " were");
 }
 
-/// In the units of reports.
+/// As reports have it.
 std::string size_text(ByteCount bytes) {
-  constexpr std::array kUnits = {"B", "KiB", "MiB", "GiB", "TiB"};
-  double value = static_cast<double>(bytes);
-  std::size_t unit = 0;
-  while (value >= 1024 && unit + 1 < kUnits.size()) {
-    value /= 1024;
-    ++unit;
-  }
-  std::array<char, 40> text{};
-  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", value, kUnits[unit]);
-  return text.data();
+  return readable(bytes, Tenths::always);
 }
 
 /// "; NOT verified: 1.0 MiB by 2 calls (why), 2.0 MiB (why)" or nothing.

@@ -3,6 +3,7 @@
 #include <new>
 #include <string>
 
+#include "base/mixed_hash.h"
 #include "record/extent_items.h"
 #include "record/region_names.h"
 
@@ -17,7 +18,7 @@ constexpr std::size_t kLinksAtATime = 64;
 constexpr std::int64_t kOtherPeers = -1;
 
 std::size_t hash_of(std::int64_t peer) {
-  return static_cast<std::size_t>(static_cast<std::uint64_t>(peer) * 0x9e3779b97f4a7c15u >> 32);
+  return static_cast<std::size_t>(golden_hash(static_cast<std::uint64_t>(peer)) >> 32);
 }
 
 }  // namespace
