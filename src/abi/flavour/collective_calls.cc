@@ -77,7 +77,7 @@ bool has_obstacle(Request& request, const Data& data, const CollectiveType& type
 }
 
 /// What this rank gives, as bytes that follow each other: from `send`, or from where the result
-/// goes (MPI_IN_PLACE). False, and passed, if that are not as many `bytes` as the others expect.
+/// goes (MPI_IN_PLACE). Passes, and returns false, if the others expect another number of `bytes`.
 bool take_own(Request& request, const Data& send, const Data& in_receive, std::size_t bytes,
               MPI_Comm comm, const void*& taken) {
   const Data& own = send.address == MPI_IN_PLACE ? in_receive : send;
