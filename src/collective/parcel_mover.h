@@ -11,6 +11,7 @@
 #include "collective/parcels.h"
 #include "collective/shape.h"
 #include "collective/transport.h"
+#include "fabric/messenger.h"
 
 namespace headrace::collective {
 
@@ -20,6 +21,12 @@ class ParcelMover {
  public:
   /// `parcels` may be null where none is moved.
   ParcelMover(Parcels* parcels, Transport& transport) : parcels_(parcels), transport_(transport) {}
+  ParcelMover(const ParcelMover&) = delete;
+  ParcelMover& operator=(const ParcelMover&) = delete;
+  ~ParcelMover() {
+    // After a failure messages may still come, so their memory has to stay.
+    if (!too_large_.empty()) static_cast<void>(new auto(std::move(too_large_)));
+  }
 
   Parcels& parcels() { return *parcels_; }
 
@@ -28,7 +35,7 @@ class ParcelMover {
   /// `sent`: its size, if that is known. What is larger than expected never goes to the program's
   /// memory: Open MPI 5.0 writes all of a large message there, whatever it was told to receive.
   Error receive(int rank, std::optional<std::size_t> sent) {
-    if (!sent || *sent <= parcels_->bytes_from(rank)) {
+    if (!sent || *sent <= parcels_->bytes_from(rank) || *sent > fabric::kLargestMessage) {
       return transport_.receive_parcel(rank, parcels_->from(rank));
     }
     Large& large = too_large_.emplace_back(rank, std::vector<std::byte>(*sent));
@@ -59,8 +66,9 @@ class ParcelMover {
   void note_truncation() { failure_ = truncation(); }
   /// All messages have come. Why something could not be moved as it was sent.
   Error finish() {
-    for (const Large& large : too_large_)
+    for (const Large& large : too_large_) {
       take(large.rank, large.memory.data(), large.memory.size());
+    }
     too_large_.clear();
     return std::exchange(failure_, Error());
   }
