@@ -24,8 +24,10 @@ def launch_on_nodes(
     ranks_per_node: int | Sequence[int] = RANKS_PER_NODE,
     timeout: float = JOB_SECONDS,
     wrapper: Sequence[str] = (),
+    dealt: bool = False,
 ) -> Result:
-    """`wrapper` is a command that starts the launcher's line: it is put before it."""
+    """`wrapper` is a command that starts the launcher's line: it is put before it. `dealt`: as in
+    launcher_line."""
     by_node = (
         [ranks_per_node] * len(cluster.names)
         if isinstance(ranks_per_node, int)
@@ -34,7 +36,7 @@ def launch_on_nodes(
     # What killed jobs leave goes where each node has it.
     own = records() | {"HEADRACE_RECORD_DIRECTORY": ""}
     words = [f"{key}={value}" for key, value in (own | environment).items()]
-    line = launcher_line(host, cluster, by_node)
+    line = launcher_line(host, cluster, by_node, dealt)
     line = cluster.login_command([*line, "env", *words, *program])
     return run([*wrapper, *line], host.environment, timeout)
 
