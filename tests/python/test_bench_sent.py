@@ -10,15 +10,9 @@ from pathlib import Path
 import pytest
 
 from headrace.bench.collectives import output
-from headrace.bench.collectives.findings import (
-    Cell,
-    Job,
-    losing_first,
-    most_sent_first,
-    read_jobs,
-    to_text,
-)
+from headrace.bench.collectives.findings import Cell, Job, losing_first, read_jobs, to_text
 from headrace.bench.collectives.least_sent import least_sent
+from headrace.bench.collectives.sent import SentCell, most_sent_first
 from headrace.errors import HeadraceError
 
 SIZES = [(1, 1), (2, 2), (3, 1, 2), (1, 2, 1), (2, 2, 2, 2), (4, 4, 4, 4), (3, 1, 2, 2), (5,)]
@@ -129,8 +123,10 @@ def job(*cells: Cell) -> Job:
 def test_where_headrace_sends_more_comes_first() -> None:
     less, same, bit_more, more = (cell(100_000, ours) for ours in (5e4, 1e5, 1.02e5, 1.1e5))
     found = job(less, same, bit_more, more)
-    assert [one for _, one in most_sent_first([found])] == [more, bit_more, same, less]
-    assert [one.sends_more for one in found.cells] == [False, False, False, True]
+    order = most_sent_first([found])
+    assert [one.cell for one in order] == [more, bit_more, same, less]
+    assert [one.is_greater for one in order] == [True, False, False, False]
+    assert [one.is_less for one in order] == [False, False, False, True]
     page = output.page([found])
     assert "send over 3% more with Headrace in 1 of 4 cells, and surely less in 1." in page
     rows = [line for line in page.splitlines() if "ring of nodes" in line and "24,576" in line]
@@ -143,23 +139,37 @@ def test_a_loss_of_time_does_not_hide_one_of_bytes() -> None:
     slow, greedy = cell(1e5, 5e4, speed=0.5), cell(1e5, 2e5, speed=2.0)
     jobs = [job(greedy, slow)]
     assert [one for _, one in losing_first(jobs)] == [slow, greedy]
-    assert [one for _, one in most_sent_first(jobs)] == [greedy, slow]
+    assert [one.cell for one in most_sent_first(jobs)] == [greedy, slow]
+
+
+def test_less_than_nodes_must_send_tells_nothing() -> None:
+    """Such as counters that are brought up to date once a second."""
+    must = 8 * 3 * 1024
+    half_seen, unseen = cell(3 * must, must * 0.9), cell(0, 1e6)
+    seen = cell(must, must * 1.2)
+    order = most_sent_first([job(unseen, half_seen, seen)])
+    assert order[0].cell is seen and order[0].is_greater
+    assert not any(one.is_seen or one.is_greater or one.is_less for one in order[1:])
+    page = output.page([job(unseen, half_seen, seen)])
+    assert "more with Headrace in 1 of 1 cells" in page and "In 2 cells the counters" in page
+    assert page.count("| NOT SEEN |") == 2
 
 
 def test_too_few_batches_tell_nothing() -> None:
     few = Cell(
         *("bcast", 8, 1, 0, [1e-6] * 2, [1e-6] * 2),
-        plain_sent=[10.0, 10.0],
-        headrace_sent=[30.0, 30.0],
+        plain_sent=[100.0, 100.0],
+        headrace_sent=[300.0, 300.0],
         plain_packets=[1.0, 1.0],
         headrace_packets=[1.0, 1.0],
     )
-    assert not few.sends_more and few.sent_ratio.median == 3
+    one = SentCell(job(few), few)
+    assert one.is_seen and not one.is_greater and few.sent_ratio.median == 3
 
 
 def test_nothing_sent_has_no_ratio() -> None:
     silent = cell(0, 0, "barrier")
-    assert silent.sent_ratio is None and not silent.sends_more
+    assert silent.sent_ratio is None and not SentCell(job(silent), silent).is_greater
     assert "| barrier |" in output.page([job(silent, cell(1e5, 1e5))])
 
 

@@ -22,8 +22,6 @@ LIBRARIES = {"mpich": "mpich", "intel": "intel", "openmpi": "openmpi", "abi": "m
 OTHER = "other"
 # A loss: Headrace is surely slower than this share of the library's speed.
 LEAST_SHARE = 0.97
-# The other loss: its nodes surely send more than this many times as much.
-MOST_SENT = 1.03
 Found = TypeVar("Found")
 # Told without a size: no rank knows those of the others, and so all sizes go one way.
 WITHOUT_SIZE = ("barrier", "gatherv", "scatterv", "alltoallv", "alltoallw")
@@ -103,11 +101,6 @@ class Cell:
         if not self.is_counted or not all(self.plain_sent):
             return None
         return paired_ratio(self.headrace_sent, self.plain_sent)
-
-    @property
-    def sends_more(self) -> bool:
-        ratio = self.sent_ratio
-        return ratio is not None and ratio.is_confident and ratio.low > MOST_SENT
 
     def sent(self) -> tuple[float, float]:
         """Medians of the bytes of a call, plain and with Headrace; it was counted."""
@@ -190,18 +183,6 @@ def losing_first(jobs: Iterable[Job]) -> list[tuple[Job, Cell]]:
     """All cells, the greatest loss first."""
     cells = [(job, cell) for job in jobs for cell in job.cells]
     return sorted(cells, key=lambda one: one[1].speedup.median)
-
-
-def most_sent_first(jobs: Iterable[Job]) -> list[tuple[Job, Cell]]:
-    """The cells in which it was counted what nodes send: those where Headrace surely sends more
-    first, then by the ratio."""
-    cells = [(job, cell) for job in jobs for cell in job.cells if cell.is_counted]
-
-    def place(one: tuple[Job, Cell]) -> tuple[bool, float]:
-        ratio = one[1].sent_ratio
-        return not one[1].sends_more, -ratio.median if ratio else math.inf
-
-    return sorted(cells, key=place)
 
 
 def to_text(jobs: Iterable[Setup], form: str = FORMAT) -> str:
