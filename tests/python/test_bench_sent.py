@@ -109,6 +109,7 @@ def cell(plain: float, ours: float, operation: str = "allgather", speed: float =
         headrace_sent=[ours * one for one in wobble],
         plain_packets=[4.0] * 12,
         headrace_packets=[2.0] * 12,
+        planned_messages=12,
     )
 
 
@@ -133,6 +134,7 @@ def test_where_headrace_sends_more_comes_first() -> None:
     assert len(rows) == 4 and "1.10 [1.10, 1.10] MORE" in rows[0] and "MORE" not in rows[1]
     # To the least: 8 ranks' blocks of 1 KiB to three other nodes each.
     assert "| 24,576 | 100,006 | 50,003 | 4.07 | 2.03 |" in rows[3]
+    assert rows[3].endswith("| 4.0 | 2.0 | 12 | ring of nodes |")
 
 
 def test_a_loss_of_time_does_not_hide_one_of_bytes() -> None:

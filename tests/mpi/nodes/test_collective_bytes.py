@@ -35,6 +35,7 @@ LAYOUTS = (
 )
 # By bytes of a rank's block: calls, and the most that nodes may send, of the least.
 SIZES = {1024: (40, 1.15), 32768: (10, 1.03)}
+PLANNED = re.compile(r": by (.*) \((\d+) messages between nodes\)$", re.MULTILINE)
 CELLS: list[Calls] = [
     (operation, size, calls) for operation in OPERATIONS for size, (calls, _) in SIZES.items()
 ]
@@ -115,15 +116,17 @@ def planned_messages(way: str, nodes: int) -> int:
     return messages
 
 
+@pytest.mark.parametrize(
+    "layout",
+    [Layout((3, 1, 2, 2)), *(one for one in LAYOUTS if not isinstance(one, Layout))],
+    ids=str,
+)
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_messages_are_those_of_the_plan(operation: str, clusters, library) -> None:
-    """As Open MPI's own monitor counts what ranks send to other nodes, in calls and in bytes."""
-    host, sizes = present("openmpi"), (3, 1, 2, 2)
-    program = compile_c(host, ["spread.c"], "spread")
-    node_of = [node for node, size in enumerate(sizes) for _ in range(size)]
-    least = Layout(sizes).least((operation, 1024, 1))
+def test_messages_are_those_of_the_plan(operation: str, layout: Layout, clusters, library) -> None:
+    """As Open MPI's own monitor counts what ranks send to other nodes, and as Headrace says."""
+    node_of = layout.node_of_rank()
     sent: list[tuple[int, int]] = []
-    ways: set[str] = set()
+    shown: set[tuple[str, int]] = set()
     few, many = 10, 60
     for calls in (few, many):
         folder = work_directory(f"spread-messages-{operation}-{calls}")
@@ -134,15 +137,17 @@ def test_messages_are_those_of_the_plan(operation: str, clusters, library) -> No
             "OMPI_MCA_pml_monitoring_enable_output": "3",
             "OMPI_MCA_pml_monitoring_filename": str(folder / "sent"),
         }
+        host = present("openmpi")
         result = launch_on_nodes(
             host,
-            clusters(len(sizes)),
-            [program, folder, f"{operation}:1024:{calls}"],
+            clusters(len(layout.sizes)),
+            [compile_c(host, ["spread.c"], "spread"), folder, f"{operation}:1024:{calls}"],
             preload([library]) | ON | monitor,
-            sizes,
+            layout.sizes,
+            dealt=layout.dealt,
         )
         assert result.code == 0, result.explain()
-        ways |= shown_by(result)[operation] - {"the MPI library"}
+        shown |= {(way, int(messages)) for way, messages in PLANNED.findall(result.err)}
         text = "".join(path.read_text() for path in sorted(folder.glob("sent*")))
         found = re.findall(r"^[EI]\s+(\d+)\s+(\d+)\s+(\d+) bytes\s+(\d+) msgs", text, re.MULTILINE)
         between = [
@@ -152,8 +157,8 @@ def test_messages_are_those_of_the_plan(operation: str, clusters, library) -> No
         ]
         assert between, text
         sent.append((sum(one for one, _ in between), sum(size for _, size in between)))
-    (way,) = ways
     messages, size = ((late - early) / (many - few) for early, late in zip(*sent, strict=True))
-    assert messages == planned_messages(way, len(sizes)), (way, sent)
+    ((way, told),) = shown
+    assert messages == told == planned_messages(way, len(layout.sizes)), (way, told, sent)
     # To prepare takes some bytes more or fewer from run to run.
-    assert abs(size / least - 1) < 0.001, (way, sent)
+    assert abs(size / layout.least((operation, 1024, 1)) - 1) < 0.001, (way, sent)

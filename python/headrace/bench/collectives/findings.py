@@ -54,7 +54,8 @@ class Cell:
     """One operation with one size. bytes: of a rank's block (bcast, allreduce: of all the data).
     plain, headrace: seconds of a call, by batches that were made in turns. wrong: elements. taken:
     what carried it out with Headrace, "" if that is not known. plain_sent, plain_packets and the
-    like: bytes and packets of all nodes in a call, by batch; empty where they were not counted."""
+    like: bytes and packets of all nodes in a call, by batch; empty where they were not counted.
+    planned_messages: of all nodes in a call, by Headrace's plan; None where it does not say."""
 
     operation: str
     bytes: int
@@ -67,6 +68,7 @@ class Cell:
     headrace_sent: list[float] = field(default_factory=list, kw_only=True)
     plain_packets: list[float] = field(default_factory=list, kw_only=True)
     headrace_packets: list[float] = field(default_factory=list, kw_only=True)
+    planned_messages: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         require_times(self.operation, self.plain, self.headrace)

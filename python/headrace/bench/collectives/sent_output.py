@@ -10,7 +10,8 @@ from headrace.bench.peers.tables import Table, ratio_text
 METHOD = (
     "bytes, packets: medians of what all nodes send in a call, by the counters of their network "
     "interfaces, with headers and whatever else they send; the least: data alone that nodes must "
-    "send; times as many: paired ratios of batches, [95 % interval of the median]"
+    "send; times as many: paired ratios of batches, [95 % interval of the median]; messages: those "
+    "of Headrace's plan, where ranks know it beforehand"
 )
 
 
@@ -19,7 +20,7 @@ def sent_table(jobs: Sequence[Job]) -> Table:
     headers = (
         *("MPI", "operation", "size", "the least", "plain bytes", "Headrace bytes"),
         *("plain / least", "Headrace / least", "times as many", "plain packets"),
-        *("Headrace packets", "by"),
+        *("Headrace packets", "messages", "by"),
     )
     rows = [_row(one) for one in most_sent_first(jobs)]
     return Table("What nodes send, plain and with Headrace", headers, rows, METHOD)
@@ -43,6 +44,7 @@ def _row(one: SentCell) -> tuple[str, ...]:
         *(f"{sent / least:.2f}" if least else "" for sent in cell.sent()),
         " ".join(marks),
         *(f"{packets:.1f}" for packets in cell.packets()),
+        "" if cell.planned_messages is None else str(cell.planned_messages),
         cell.taken or "?",
     )
 
