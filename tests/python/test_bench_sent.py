@@ -214,6 +214,8 @@ def test_documents_without_counts_are_read(tmp_path: Path) -> None:
         {"headrace_sent": []},
         {"headrace_packets": ["1"] * 12},
         {"plain_packets": [float("nan")] * 12},
+        {"planned_messages": "12"},
+        {"planned_messages": -1},
     ],
 )
 def test_bad_counts_are_refused(tmp_path: Path, change: dict[str, object]) -> None:

@@ -74,6 +74,9 @@ class Cell:
         require_times(self.operation, self.plain, self.headrace)
         sent = (self.plain_sent, self.headrace_sent, self.plain_packets, self.headrace_packets)
         require_counts(self.operation, len(self.plain), *sent)
+        messages = self.planned_messages
+        if messages is not None and not (isinstance(messages, int) and messages >= 0):
+            raise ValueError(f"'{messages}' is no number of messages")
 
     @property
     def speedup(self) -> Interval:
