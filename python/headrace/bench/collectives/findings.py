@@ -139,10 +139,8 @@ class Setup:
         if not 1 <= self.nodes <= self.ranks or not 1 <= self.node_ranks <= self.ranks:
             raise ValueError(f"{self.ranks} ranks on {self.nodes} nodes of {self.node_ranks}")
         sizes = self.node_sizes
-        if sizes and (len(sizes), sum(sizes), max(sizes)) != (
-            *(self.nodes, self.ranks),
-            self.node_ranks,
-        ):
+        told = (self.nodes, self.ranks, self.node_ranks)
+        if sizes and (len(sizes), sum(sizes), max(sizes)) != told:
             raise ValueError(f"{self.ranks} ranks on {self.nodes} nodes, which have {sizes}")
 
     @property

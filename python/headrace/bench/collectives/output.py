@@ -4,12 +4,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from headrace.bench.collectives.findings import (
-    LEAST_SHARE,
-    Cell,
-    Job,
-    losing_first,
-)
+from headrace.bench.collectives.findings import LEAST_SHARE, Cell, Job, losing_first
 from headrace.bench.collectives.sent_output import sent_lines, sent_table
 from headrace.bench.collectives.sizes import size_text
 from headrace.bench.peers.output import show_line, show_table
