@@ -1,10 +1,10 @@
 """The least that nodes must send in a collective operation: pure.
 
-It counts data alone, without headers, and takes for granted that nobody compresses it. A block goes
-once to each node that needs it. Of an element that is added up, what a node has goes in messages of
-one element: N - 1 of them bring what N nodes have to one, and 2 (N - 1) to all, as gossip by one-way
-messages takes (Harary, Schwenk, "The communication problem on graphs and digraphs", J. Franklin
-Institute 297, 1974).
+It counts data alone, without headers, and takes for granted that nobody compresses it. A block
+goes once to each node that needs it. Of an element that is added up, what a node has goes in
+messages of one element: N - 1 of them bring what N nodes have to one, and 2 (N - 1) to all, as
+gossip by one-way messages takes (Harary, Schwenk, "The communication problem on graphs and
+digraphs", J. Franklin Institute 297, 1974).
 """
 
 from collections.abc import Sequence
