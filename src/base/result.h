@@ -35,6 +35,7 @@ enum class ErrorClass {
   quota,
   read_only,  ///< read-only file or file system
   request,    ///< invalid request handle
+  truncated,  ///< a message was larger than its receiver had room for
   unsupported_datarep,
   unsupported_operation,
   other,

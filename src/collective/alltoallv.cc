@@ -18,12 +18,12 @@ Algorithm::Cost cost(const Shape& shape, const Call&) {
 }
 
 void plan(const Shape& shape, const Call&, const Limits& limits, Schedule& schedule) {
-  const std::size_t slot = pair_slot(shape, limits);
+  const std::size_t small = pair_room(shape, limits).small;
   schedule.claim();
-  schedule.parcels(ParcelAction::put_row, 0, slot);
+  schedule.parcels(ParcelAction::put_row, 0, small);
   meet(schedule);
-  schedule.parcels(ParcelAction::take_column, 0, slot);
-  schedule.parcels(ParcelAction::exchange, 0, slot);
+  schedule.parcels(ParcelAction::take_column, 0, small);
+  schedule.parcels(ParcelAction::exchange, 0, small);
   schedule.steps.back().count = limits.throttle;
 }
 

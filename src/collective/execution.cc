@@ -12,7 +12,15 @@ Execution::State Execution::advance() {
     if (state != State::done) return state;
     ++next_;
   }
-  return State::done;
+  return end();
+}
+
+/// What failed on the way is told at the end, so that no other rank waits for this one for ever.
+Execution::State Execution::end() {
+  Error message = transport_.take_failure();
+  Error parcel = parcels_.finish();
+  if (message) return fail(std::move(message));
+  return parcel ? fail(std::move(parcel)) : State::done;
 }
 
 Execution::State Execution::do_step(const Step& step) {
@@ -102,7 +110,7 @@ Execution::State Execution::begin_message(const Step& step) {
   return error ? fail(std::move(error)) : State::done;
 }
 
-Execution::State Execution::go_on(Result<bool> is_done) {
+Execution::State Execution::go_on(const Result<bool>& is_done) {
   if (!is_done) return fail(is_done.error());
   return is_done.value() ? State::done : State::waits;
 }

@@ -61,7 +61,8 @@ class Execution {
   void arrange(const Step& step) const;
   void reduce(const Step& step) const;
   State begin_message(const Step& step);
-  State go_on(Result<bool> is_done);
+  State go_on(const Result<bool>& is_done);
+  State end();
   State fail(Error error);
   const std::byte* from(Position position) const;
   std::byte* to(Position position) const;

@@ -1,7 +1,7 @@
 // Gathering to a root. Small parcels meet in memory that a node's ranks share, from where the root
 // takes those of its node, and leaders of other nodes send theirs as one message. Ranks with more
 // send it by themselves. So nobody has to know the sizes of others but the root, which does: it
-// knows which messages come.
+// knows which messages come. It goes by the sizes in them.
 #include "collective/algorithm.h"
 #include "collective/parcel_room.h"
 #include "collective/requirements.h"

@@ -62,7 +62,7 @@ bool NodeTransport::have_all_reached(std::uint64_t number) {
 }
 
 bool NodeTransport::agrees_with(int node_rank) {
-  return milestones_.note(node_rank, call_) == note_;
+  return note_of(node_rank) == note_;
 }
 
 bool NodeTransport::agrees_with_all() {
@@ -101,12 +101,13 @@ Error NodeTransport::receive_parcel(int rank, const fabric::TypedData& parcel) {
   return waiter_.messenger->start_typed_receive(*next_place().message, tag_, rank, parcel);
 }
 
-Result<bool> NodeTransport::has_at_most(std::size_t left) {
+/// A message that fails keeps nobody from the rest of the call: others may wait for this rank.
+bool NodeTransport::has_at_most(std::size_t left) {
   while (under_way_ > 0) {
     Place& place = places_[first_];
     const Result<bool> is_done = place.message->is_done();
-    if (!is_done) return is_done;
-    if (!is_done.value()) break;
+    if (is_done && !is_done.value()) break;
+    if (!is_done && !failure_) failure_ = is_done.error();
     place.copy.reset();
     first_ = (first_ + 1) % places_.size();
     --under_way_;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "collective/schedule.h"
@@ -25,6 +26,10 @@ class NodeTransport final : public Transport {
   void note_meeting() { met_ = call_; }
   /// Nothing is done in this call.
   void pass_call();
+  /// The next begin_call() is of this call once more.
+  void repeat_call() { --call_; }
+  /// What a rank of the node that has come said of this call.
+  std::uint64_t note_of(int node_rank) const { return milestones_.note(node_rank, call_); }
 
   /// Returns when the step may be done, or after a while.
   void wait(const Step& step);
@@ -39,7 +44,8 @@ class NodeTransport final : public Transport {
   Error receive(int rank, std::span<std::byte> bytes) override;
   Error send_parcel(int rank, Parcels::Outgoing parcel) override;
   Error receive_parcel(int rank, const fabric::TypedData& parcel) override;
-  Result<bool> has_at_most(std::size_t left) override;
+  bool has_at_most(std::size_t left) override;
+  Error take_failure() override { return std::exchange(failure_, Error()); }
 
  private:
   /// A message that can be used again when it is complete, and what it needs until then.
@@ -63,6 +69,7 @@ class NodeTransport final : public Transport {
   std::vector<Place> places_;  ///< in a ring
   std::size_t first_ = 0;      ///< of those under way
   std::size_t under_way_ = 0;
+  Error failure_;
 };
 
 }  // namespace headrace::collective

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 
 #include "base/result.h"
+#include "collective/node_message.h"
+#include "collective/parcel_mover.h"
 #include "collective/parcels.h"
+#include "collective/root_execution.h"
 #include "collective/schedule.h"
 #include "collective/shape.h"
 #include "collective/throttle.h"
@@ -19,13 +21,26 @@ class ParcelExecution {
  public:
   /// All that it is given must live as long; `parcels` may be null where no step moves any.
   ParcelExecution(const Shape& shape, Parcels* parcels, std::byte* stage, Transport& transport)
-      : shape_(shape), parcels_(parcels), stage_(stage), transport_(transport) {}
+      : shape_(shape),
+        stage_(stage),
+        transport_(transport),
+        mover_(parcels, transport),
+        root_(shape, stage, mover_, transport) {}
+  ParcelExecution(const ParcelExecution&) = delete;
+  ParcelExecution& operator=(const ParcelExecution&) = delete;
 
   /// Goes on with a step as far as it can without waiting. Whether the step is done.
   Result<bool> advance(const Step& step);
 
+  /// All steps are done. What went wrong without keeping this rank from going on.
+  Error finish() { return mover_.finish(); }
+
  private:
-  enum class Way { to, from };
+  /// A parcel that comes from a rank as a message, if one does, and its size where that is known.
+  struct Incoming {
+    bool is_any = false;
+    std::optional<std::size_t> bytes;
+  };
 
   void put(const Step& step);
   void announce(const Step& step);
@@ -38,42 +53,27 @@ class ParcelExecution {
   void put_row(const Step& step);
   void take_column(const Step& step);
   Result<bool> exchange(const Step& step);
-  Error exchange_with(int rank, bool sends, bool receives);
+  Error exchange_with(int rank, bool sends, const Incoming& incoming);
+  Incoming incoming_from(int rank, std::size_t small);
+  /// Of the pair: who gives is the first.
+  std::byte* slot(int from, int to, std::size_t small) const;
 
-  // The root's part: node by node, one message with all small parcels, and one for each that is
-  // not. What comes from a node stays at its place of the step's memory until that is full.
-  Result<bool> visit_nodes(const Step& step, Way way);
-  Result<bool> visit(const Step& step, Way way, int node);
-  Error move_node(const Step& step, Way way, int node, std::size_t bytes);
-  Error move_one(Way way, int rank);
-  Error begin_collecting(const Step& step);
-  void unpack_nodes(const Step& step);
-
-  std::size_t bytes_of(Way way, int rank) {
-    return way == Way::to ? parcels_->bytes_to(rank) : parcels_->bytes_from(rank);
+  NodeMessage message(std::byte* memory, const Step& step) const {
+    return {memory, shape_.node_size, step.bytes};
   }
-  /// 0 where it is not.
-  std::size_t small_bytes(Way way, int rank, const Step& step) {
-    const std::size_t bytes = bytes_of(way, rank);
-    return bytes <= step.bytes ? bytes : 0;
-  }
-  std::size_t node_bytes(Way way, int node, const Step& step);
   /// Sizes that the ranks of the node have told.
-  std::uint64_t* told_sizes() { return reinterpret_cast<std::uint64_t*>(stage_); }
+  NodeMessage told(const Step& step) const { return message(stage_, step); }
   std::byte* at(Position position) const { return stage_ + position.offset; }
-  int node_in(int turn) const { return (shape_.node_index + turn) % shape_.node_count; }
 
   const Shape& shape_;
-  Parcels* parcels_;
   std::byte* stage_;
   Transport& transport_;
+  ParcelMover mover_;
+  RootExecution root_;
 
-  // Of a step that is not done.
+  // Of an exchange that is not done.
   bool is_begun_ = false;
   int turn_ = 0;
-  int place_ = 0;           ///< of a node's ranks; -1: the message for all of them
-  int first_turn_ = 0;      ///< nodes from there on have messages in the step's memory
-  std::size_t filled_ = 0;  ///< bytes of that
   std::optional<Throttle> throttle_;
 };
 

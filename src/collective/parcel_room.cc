@@ -1,38 +1,38 @@
 #include "collective/parcel_room.h"
 
 #include <algorithm>
-#include <cstdint>
+
+#include "collective/node_message.h"
 
 namespace headrace::collective {
 namespace {
 
 constexpr std::size_t kLine = 64;
+/// Larger ones take so long that a message more costs little, and a copy less saves more.
+constexpr std::size_t kMost = std::size_t{16} << 10;
 
-/// Whole lines of the cache, but for what is smaller than one.
-std::size_t slot_of(std::size_t bytes, std::size_t most) {
-  bytes = std::min(bytes, most);
-  return bytes < kLine ? 0 : bytes - bytes % kLine;
+constexpr std::size_t whole_lines(std::size_t bytes) {
+  return bytes - bytes % kLine;
 }
 
 }  // namespace
 
 RootedRoom rooted_room(const Shape& shape, const Limits& limits) {
-  // Larger ones take so long that a message more costs little, and a copy less saves more.
-  constexpr std::size_t kMost = std::size_t{16} << 10;
   const auto ranks = static_cast<std::size_t>(shape.largest_node);
+  const std::size_t sizes = whole_lines(NodeMessage::header(shape.largest_node) + kLine - 1);
+  if (3 * sizes >= limits.stage) return {};
   RootedRoom room;
-  room.slots = (ranks * sizeof(std::uint64_t) + kLine - 1) / kLine * kLine;
-  if (room.slots >= limits.stage) return {};
-  room.small = slot_of((limits.stage - room.slots) / (2 * ranks), kMost);
-  room.messages = room.slots + ranks * room.small;
+  room.slots = sizes;
+  room.small = whole_lines(std::min((limits.stage - 3 * sizes) / (2 * ranks), kMost));
+  room.messages = room.slots + sizes + ranks * room.small;
   room.message_bytes = limits.stage - room.messages;
   return room;
 }
 
-std::size_t pair_slot(const Shape& shape, const Limits& limits) {
-  constexpr std::size_t kMost = std::size_t{16} << 10;
+PairRoom pair_room(const Shape& shape, const Limits& limits) {
   const auto ranks = static_cast<std::size_t>(shape.node_size);
-  return slot_of(limits.stage / (ranks * ranks), kMost);
+  const std::size_t slot = whole_lines(std::min(limits.stage / (ranks * ranks), kMost + kLine));
+  return slot == 0 ? PairRoom() : PairRoom{slot - kPairHeader, slot};
 }
 
 }  // namespace headrace::collective

@@ -9,7 +9,8 @@
 
 namespace headrace::collective {
 
-/// Calls with a root: sizes of the node's small parcels, a place for these, and one for messages.
+/// Calls with a root: sizes of the node's parcels, a place for the small ones, and one for messages
+/// (node_message.h). Each of the two places has room for a whole message of one node.
 struct RootedRoom {
   std::size_t small = 0;     ///< bytes of a parcel that is small; on all nodes the same
   std::size_t slots = 0;     ///< where the node's own begin
@@ -18,7 +19,13 @@ struct RootedRoom {
 };
 RootedRoom rooted_room(const Shape& shape, const Limits& limits);
 
-/// All to all on a node: bytes of a slot, of which each pair of ranks has two.
-std::size_t pair_slot(const Shape& shape, const Limits& limits);
+/// All to all on a node: each pair of ranks has two slots, each with the size of what was sent, and
+/// with the parcel if it is small.
+struct PairRoom {
+  std::size_t small = 0;
+  std::size_t slot = 0;  ///< bytes; 0: there are none
+};
+inline constexpr std::size_t kPairHeader = sizeof(std::size_t);
+PairRoom pair_room(const Shape& shape, const Limits& limits);
 
 }  // namespace headrace::collective

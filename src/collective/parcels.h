@@ -8,7 +8,8 @@
 namespace headrace::collective {
 
 /// What a rank gives each other one, and gets from it, in a call of which it knows its own sizes
-/// only: a parcel each, in the program's datatypes. Both ranks of a parcel know the same size.
+/// only: a parcel each, in the program's datatypes. Both ranks of a parcel should know the same
+/// size.
 class Parcels {
  public:
   virtual ~Parcels() = default;
@@ -19,7 +20,8 @@ class Parcels {
 
   /// Copies a small parcel, without gaps.
   virtual void pack(int rank, std::byte* to) = 0;
-  virtual void unpack(int rank, const std::byte* from) = 0;
+  /// The first `bytes` of what comes from a rank, at least one.
+  virtual void unpack(int rank, const std::byte* from, std::size_t bytes) = 0;
 
   /// A parcel where it lies, for a message; or a copy where what comes from the rank lies there,
   /// too, so that it has to be asked for before that is received.

@@ -1,7 +1,9 @@
 #include "collective/ranks.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
+#include <vector>
 
 #include "base/fingerprint.h"
 #include "base/settings.h"
@@ -17,14 +19,16 @@ constexpr int kCallTag = 2;
 /// core. Whoever waits longer can afford to be woken.
 constexpr int kSpinsWithACoreEach = 20'000;
 
-/// What a rank says of a call to those of its node. Never 0.
+// The bits of what a rank says of a call to those of its node.
+constexpr int kBitsOfBytes = 40;
+constexpr int kBitsOfOperation = 4;
+constexpr std::uint64_t kBytes = (std::uint64_t{1} << kBitsOfBytes) - 1;
+
+/// Never 0.
 std::uint64_t note_of(const Call& call, std::uint64_t number) {
-  constexpr int kBitsOfBytes = 40;
-  constexpr int kBitsOfOperation = 4;
   static_assert(kOperations < 1 << kBitsOfOperation);
   const auto operation = static_cast<std::uint64_t>(call.operation) + 1;
-  const std::uint64_t bytes = call.bytes & ((std::uint64_t{1} << kBitsOfBytes) - 1);
-  return (number << kBitsOfOperation | operation) << kBitsOfBytes | bytes;
+  return (number << kBitsOfOperation | operation) << kBitsOfBytes | (call.bytes & kBytes);
 }
 
 /// What was measured where we are better at it.
@@ -220,14 +224,45 @@ Ranks::Outcome Ranks::run_parts(const Call& call, std::size_t most, const Buffer
   return Outcome::done;
 }
 
-Ranks::Outcome Ranks::run(const Call& call, const Buffers& buffers, const Reduction& reduction,
-                          Error& error) {
-  const std::uint64_t note = note_of(call, transport_.call() + 1);
+Ranks::Outcome Ranks::run_noted(const Call& call, const Buffers& buffers,
+                                const Reduction& reduction, std::uint64_t note, Error& error) {
   const Prepared& prepared = prepare(call);
   if (prepared.part < call.bytes) {
     return run_parts(call, prepared.part, buffers, reduction, note, error);
   }
   return run_part(call, prepared.schedule, buffers, reduction, note, error);
+}
+
+/// The root of a broadcast on one node waits for nobody, so it has carried the call out. If it gave
+/// another size, this rank takes the call as the root made it, and of the data what it has room
+/// for.
+Ranks::Outcome Ranks::follow_root(const Call& call, std::uint64_t note, const Buffers& buffers,
+                                  Ending& ending) {
+  const std::uint64_t given = transport_.note_of(call.root);
+  if (given >> kBitsOfBytes != note >> kBitsOfBytes) return Outcome::differs;
+  Call whole = call;
+  whole.bytes = given & kBytes;
+  std::vector<std::byte> memory(whole.bytes);
+  transport_.repeat_call();
+  const Outcome outcome = run_noted(whole, {nullptr, memory.data()}, {}, given, ending.error);
+  if (outcome != Outcome::done) return outcome;
+  const std::size_t taken = std::min(whole.bytes, call.bytes);
+  if (taken > 0) std::memcpy(buffers.receive, memory.data(), taken);
+  if (whole.bytes <= call.bytes) {
+    ending.received = taken;
+    return Outcome::done;
+  }
+  ending.error = truncation();
+  return Outcome::failed;
+}
+
+Ranks::Outcome Ranks::run(const Call& call, const Buffers& buffers, const Reduction& reduction,
+                          Ending& ending) {
+  const std::uint64_t note = note_of(call, transport_.call() + 1);
+  const Outcome outcome = run_noted(call, buffers, reduction, note, ending.error);
+  const bool is_with_root = call.operation == Operation::bcast && shape().node_count == 1;
+  if (outcome != Outcome::differs || !is_with_root) return outcome;
+  return follow_root(call, note, buffers, ending);
 }
 
 }  // namespace headrace::collective

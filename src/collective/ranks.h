@@ -57,8 +57,13 @@ class Ranks {
     differs,  ///< other ranks passed, or said otherwise of the call: it is left to the library
     failed
   };
+  struct Ending {
+    Error error;  ///< why it failed
+    /// What this rank got of a broadcast whose root gave less than it expects.
+    std::optional<std::size_t> received;
+  };
   /// The next call, which prepare() has an algorithm for; in parts if it is large.
-  Outcome run(const Call& call, const Buffers& buffers, const Reduction& reduction, Error& error);
+  Outcome run(const Call& call, const Buffers& buffers, const Reduction& reduction, Ending& ending);
 
  private:
   /// What calls of one kind and size need to know.
@@ -85,6 +90,9 @@ class Ranks {
                    const Reduction& reduction, std::uint64_t note, Error& error);
   Outcome run_parts(const Call& call, std::size_t most, const Buffers& buffers,
                     const Reduction& reduction, std::uint64_t note, Error& error);
+  Outcome run_noted(const Call& call, const Buffers& buffers, const Reduction& reduction,
+                    std::uint64_t note, Error& error);
+  Outcome follow_root(const Call& call, std::uint64_t note, const Buffers& buffers, Ending& ending);
   /// `is_part`: of a call that we carry out, whatever was measured of a call as large as the part.
   const Prepared& prepare(const Call& call, bool is_part);
   void fill(const Call& call, bool is_part, Prepared& prepared) const;

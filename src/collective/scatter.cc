@@ -1,6 +1,6 @@
 // Scattering from a root: gathering in the other direction. The root sends the leader of each other
-// node one message with all small parcels of that node. How long it is the leader knows from what
-// the node's ranks have told of theirs.
+// node one message with all small parcels of that node. Whether one comes the leader knows from
+// what the node's ranks expect, and how large each parcel is all of them learn from the message.
 #include "collective/algorithm.h"
 #include "collective/parcel_room.h"
 #include "collective/requirements.h"
@@ -36,7 +36,7 @@ void plan(const Shape& shape, const Call& call, const Limits& limits, Schedule& 
     schedule.await(head, 2);
   }
   add(ParcelAction::take, room.slots, 0, 0);
-  add(ParcelAction::receive_own, 0, 0, 0);
+  add(ParcelAction::receive_own, room.slots, 0, 0);
   if (is_root) {
     add(ParcelAction::send_own, 0, 0, 0);
     add(ParcelAction::deal, 0, room.messages, room.message_bytes);

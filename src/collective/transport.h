@@ -11,6 +11,14 @@
 
 namespace headrace::collective {
 
+/// Of a rank that is sent more than it expects.
+inline Error truncation() {
+  return {
+      ErrorClass::truncated, 0,
+      "a rank sends more than its receiver has room for (their counts or datatypes differ), let "
+      "both give the same size"};
+}
+
 /// The number of a milestone.
 constexpr std::uint64_t milestone(std::uint64_t call, std::uint8_t phase) {
   return call * (kLastPhase + 1) + phase;
@@ -37,8 +45,10 @@ class Transport {
   virtual Error receive(int rank, std::span<std::byte> bytes) = 0;
   virtual Error send_parcel(int rank, Parcels::Outgoing parcel) = 0;
   virtual Error receive_parcel(int rank, const fabric::TypedData& parcel) = 0;
-  /// Whether all messages but the last `left` are complete.
-  virtual Result<bool> has_at_most(std::size_t left) = 0;
+  /// Whether all messages but the last `left` are complete, or have failed.
+  virtual bool has_at_most(std::size_t left) = 0;
+  /// Why the first message failed of those that have since this was asked last.
+  virtual Error take_failure() = 0;
 };
 
 }  // namespace headrace::collective

@@ -143,6 +143,7 @@ std::vector<HotLoop> hot_loops() {
   std::vector<HotLoop> loops;
   add_view_loops(loops);
   add_plan_loops(loops);
+  add_collective_loops(loops);
   add_file_loops(loops);
   return loops;
 }

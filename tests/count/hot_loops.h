@@ -21,6 +21,8 @@ std::vector<HotLoop> hot_loops();
 void add_view_loops(std::vector<HotLoop>& loops);
 /// Those of plan and policy.
 void add_plan_loops(std::vector<HotLoop>& loops);
+/// Schedules of collective calls of many ranks.
+void add_collective_loops(std::vector<HotLoop>& loops);
 /// Calls of the engine on a store that does nothing.
 void add_file_loops(std::vector<HotLoop>& loops);
 

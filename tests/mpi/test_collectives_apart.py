@@ -13,8 +13,10 @@ ON = {"HEADRACE_COLLECTIVES": "1", "HEADRACE_QUIET": "1", "HEADRACE_RECORD": "0"
 USES = {"measured": {}, "always": {"HEADRACE_COLL_USE": "always", "HEADRACE_COLL_AFTER": "1"}}
 
 
-def run(host: Host, way: str, ranks: int, environment: dict[str, str]) -> Result:
-    program = compile_c(host, ["collectives_apart.c"], "collectives-apart")
+def run(
+    host: Host, way: str, ranks: int, environment: dict[str, str], name: str = "apart"
+) -> Result:
+    program = compile_c(host, [f"collectives_{name}.c"], f"collectives-{name}")
     return launch(host, ranks, [program, way], True, environment)
 
 
@@ -36,3 +38,11 @@ def test_wrong_arguments_are_told_as_by_the_library(host: Host, library: Path, u
     with_layer = run(host, "wrong", 2, ON | USES[use])
     assert (with_layer.code, with_layer.out) == (plain.code, plain.out), with_layer.explain()
     assert plain.out.count("\n") == 8, plain.explain()
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_sizes_that_differ_between_ranks(host: Host, library: Path, ranks: int) -> None:
+    """Whoever gets less than it expects has that, and whoever gets more is told."""
+    result = run(host, "node", ranks, ON | USES["always"], "differing")
+    assert result.code == 0, result.explain()
+    assert "wrong 0\n" in result.out, result.explain()

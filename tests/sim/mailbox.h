@@ -176,7 +176,7 @@ class MailboxMessage : public fabric::Message {
     if (taken_) return taken_->load();
     if (!expected_->is_here) return false;
     if (expected_->size <= expected_->place.size()) return true;
-    return Error{ErrorClass::other, 0, "a message is larger than expected"};
+    return Error{ErrorClass::truncated, 0, "a message is larger than expected"};
   }
   bool end() override {
     if (expected_) office_->forget(expected_);

@@ -8,100 +8,11 @@
 
 #include "collective/parcel_room.h"
 #include "collective/throttle.h"
+#include "unit/collective_parcel_cases.h"
 #include "unit/collective_world.h"
 
 namespace headrace::collective {
 namespace {
-
-/// Bytes from each rank to each other.
-using Sizes = std::vector<std::vector<std::size_t>>;
-
-std::byte given(int from, int to, std::size_t call, std::size_t i) {
-  return static_cast<std::byte>(static_cast<std::size_t>(from) * 31 +
-                                static_cast<std::size_t>(to) * 57 + call * 101 + i * 7 + i / 251);
-}
-
-/// Parcels for, or from, all ranks, in reverse and with gaps.
-std::vector<Parcel> laid_out(const std::vector<std::size_t>& sizes, std::size_t& end) {
-  std::vector<Parcel> parcels(sizes.size());
-  end = 0;
-  for (std::size_t i = sizes.size(); i-- > 0;) {
-    parcels[i] = {end, sizes[i]};
-    end += sizes[i] + 3;
-  }
-  return parcels;
-}
-
-struct Case {
-  std::vector<RankCall> ranks;
-  std::vector<std::vector<std::byte>> expected;
-};
-
-/// What the ranks do to move parcels of these sizes. `in_place`: sizes are the same in both
-/// directions.
-Case make_case(const Call& call, const Sizes& sizes, std::size_t number, bool in_place) {
-  const std::size_t count = sizes.size();
-  Case made;
-  for (std::size_t r = 0; r < count; ++r) {
-    RankCall own;
-    own.call = call;
-    own.is_in_place = in_place;
-    std::vector<std::size_t> from(count);
-    for (std::size_t i = 0; i < count; ++i) from[i] = sizes[i][r];
-    std::size_t sent = 0;
-    std::size_t received = 0;
-    own.to = laid_out(sizes[r], sent);
-    own.from = laid_out(from, received);
-    own.send.resize(sent);
-    own.receive.resize(received);
-    std::vector<std::byte> expected = own.receive;
-    for (std::size_t other = 0; other < count; ++other) {
-      for (std::size_t i = 0; i < own.to[other].bytes; ++i) {
-        (in_place ? own.receive : own.send)[own.to[other].offset + i] =
-            given(static_cast<int>(r), static_cast<int>(other), number, i);
-      }
-      for (std::size_t i = 0; i < own.from[other].bytes; ++i) {
-        expected[own.from[other].offset + i] =
-            given(static_cast<int>(other), static_cast<int>(r), number, i);
-      }
-    }
-    made.ranks.push_back(std::move(own));
-    made.expected.push_back(std::move(expected));
-  }
-  return made;
-}
-
-/// Nothing, less than is small, or more than that.
-std::size_t draw_size(std::mt19937& random, std::size_t small) {
-  switch (random() % 4) {
-    case 0: return 0;
-    case 1: return small + 1 + random() % 2000;
-    default: return 1 + random() % small;
-  }
-}
-
-Sizes draw_sizes(const Call& call, std::size_t ranks, std::size_t small, bool in_place,
-                 std::mt19937& random) {
-  Sizes sizes(ranks, std::vector<std::size_t>(ranks));
-  const auto root = static_cast<std::size_t>(call.root);
-  const bool gathers = call.operation == Operation::gather || call.operation == Operation::gatherv;
-  const bool scatters =
-      call.operation == Operation::scatter || call.operation == Operation::scatterv;
-  const bool is_sparse = random() % 3 == 0;
-  for (std::size_t from = 0; from < ranks; ++from) {
-    for (std::size_t to = 0; to < ranks; ++to) {
-      if ((gathers && to != root) || (scatters && from != root)) continue;
-      if (has_common_size(call.operation)) {
-        sizes[from][to] = call.bytes;
-      } else if (in_place && to < from) {
-        sizes[from][to] = sizes[to][from];
-      } else if (!is_sparse || random() % 4 == 0) {
-        sizes[from][to] = draw_size(random, small);
-      }
-    }
-  }
-  return sizes;
-}
 
 void check(const Algorithm& algorithm, const Nodes& nodes, std::size_t stage, unsigned seed) {
   constexpr std::size_t kCalls = 6;
@@ -111,8 +22,9 @@ void check(const Algorithm& algorithm, const Nodes& nodes, std::size_t stage, un
   const bool is_rooted =
       algorithm.operation != Operation::alltoallv && algorithm.operation != Operation::alltoallw;
   const Shape shape = world.layout().shape_of(0);
-  const std::size_t small = is_rooted ? rooted_room(shape, world.limits()).small
-                                      : std::max<std::size_t>(1, pair_slot(shape, world.limits()));
+  const std::size_t small = is_rooted
+                                ? rooted_room(shape, world.limits()).small
+                                : std::max<std::size_t>(1, pair_room(shape, world.limits()).small);
   std::vector<Case> cases;
   std::vector<std::vector<RankCall>> calls(ranks);
   for (std::size_t i = 0; i < kCalls; ++i) {
@@ -127,19 +39,12 @@ void check(const Algorithm& algorithm, const Nodes& nodes, std::size_t stage, un
   for (std::size_t i = 0; i < kCalls; ++i) {
     for (std::size_t r = 0; r < ranks; ++r) {
       ASSERT_EQ(calls[r][i].receive, cases[i].expected[r])
-          << algorithm.name << ", call " << i << ", rank " << r << ", seed " << seed;
+          << name_of(algorithm.operation) << " by " << algorithm.name << " on " << nodes.size()
+          << " nodes, root " << calls[r][i].call.root << ", call " << i << ", rank " << r
+          << ", seed " << seed;
     }
   }
 }
-
-const Nodes kShapes[] = {
-    in_blocks({2}),          in_blocks({5}),
-    in_blocks({2, 2}),       in_blocks({3, 1, 2}),
-    in_blocks({1, 1, 1}),    in_blocks({1, 5}),
-    in_blocks({4, 4, 4, 4}), in_blocks({3, 1, 2, 2, 1, 4, 2}),
-    dealt_round({2, 2}),     dealt_round({3, 1, 2}),
-    dealt_round({4, 4, 4}),  dealt_round({1, 6, 2, 2, 3}),
-};
 
 /// In a small stage messages of several nodes have no room at once.
 TEST(Parcels, ComeWhereTheyBelong) {
@@ -177,6 +82,11 @@ std::unique_ptr<World> moved(const Algorithm& algorithm, const Nodes& nodes, int
   return world;
 }
 
+/// Bytes before the parcels of a node: four of each rank, in whole words.
+std::int64_t sizes_of(std::size_t ranks) {
+  return static_cast<std::int64_t>((4 * ranks + 7) / 8 * 8);
+}
+
 TEST(Parcels, OfANodeGoInOneMessageWithARoot) {
   for (const Nodes& nodes : {in_blocks({3, 3, 3, 3}), dealt_round({4, 1, 3, 2})}) {
     const auto ranks = static_cast<std::size_t>(Layout(nodes).size());
@@ -185,6 +95,10 @@ TEST(Parcels, OfANodeGoInOneMessageWithARoot) {
       Sizes gathered(ranks, std::vector<std::size_t>(ranks));
       Sizes scattered = gathered;
       std::int64_t between = 0;
+      for (std::size_t node = 0; node < nodes.size(); ++node) {
+        const auto own = static_cast<int>(node) == Layout(nodes).node_of(root);
+        if (!own) between += sizes_of(nodes[node].size());
+      }
       for (std::size_t r = 0; r < ranks; ++r) {
         gathered[r][to] = scattered[to][r] = 100 + r;
         if (Layout(nodes).node_of(static_cast<int>(r)) != Layout(nodes).node_of(root)) {
@@ -210,7 +124,7 @@ TEST(Parcels, ThatAreLargeAreSentByTheirRanks) {
   sizes[1][0] = 300'000;
   const auto world = moved(nodes_gatherv, nodes, 0, sizes);
   EXPECT_EQ(world->messages(), 4);
-  EXPECT_EQ(world->bytes(), 600'000 + 7 * 64);
+  EXPECT_EQ(world->bytes(), 600'000 + 7 * 64 + 2 * sizes_of(4));
 }
 
 TEST(Parcels, ThatAreEmptyAreNotSent) {
@@ -288,12 +202,15 @@ TEST(ParcelRoom, HoldsWhatItIsFor) {
       const auto ranks = static_cast<std::size_t>(node);
       const RootedRoom room = rooted_room(shape, {stage});
       if (room.small > 0) {
-        EXPECT_GE(room.slots, ranks * sizeof(std::uint64_t));
-        EXPECT_GE(room.messages, room.slots + ranks * room.small);
-        EXPECT_GE(room.message_bytes, ranks * room.small);
+        const std::size_t message = NodeMessage::header(node) + ranks * room.small;
+        EXPECT_GE(room.slots, NodeMessage::header(node));
+        EXPECT_GE(room.messages, room.slots + message);
+        EXPECT_GE(room.message_bytes, message);
         EXPECT_LE(room.messages + room.message_bytes, stage);
       }
-      EXPECT_LE(ranks * ranks * pair_slot(shape, {stage}), stage);
+      const PairRoom pair = pair_room(shape, {stage});
+      EXPECT_LE(ranks * ranks * pair.slot, stage);
+      EXPECT_EQ(pair.small, pair.slot == 0 ? 0 : pair.slot - kPairHeader);
     }
   }
 }

@@ -59,9 +59,13 @@ Call sum_call(std::size_t numbers) {
 
 Ranks::Outcome run(Ranks& ranks, const Call& call, const void* send, void* receive) {
   EXPECT_NE(ranks.prepare(call).algorithm, nullptr) << ranks.prepare(call).obstacle;
-  Error error;
+  Ranks::Ending ending;
   return ranks.run(call, {static_cast<const std::byte*>(send), static_cast<std::byte*>(receive)},
-                   {&add, nullptr}, error);
+                   {&add, nullptr}, ending);
+}
+
+const std::byte* as_bytes(const std::vector<std::int64_t>& numbers) {
+  return reinterpret_cast<const std::byte*>(numbers.data());
 }
 
 TEST(Ranks, AddUpMoreThanAStageHolds) {
@@ -112,6 +116,43 @@ TEST(Ranks, HandOnLargeDataInLargerParts) {
     for (const Operation operation : {Operation::reduce, Operation::bcast}) {
       call.operation = operation;
       EXPECT_EQ(ranks.prepare(call).part, call.bytes / 16);
+    }
+  });
+}
+
+/// The root of a broadcast on one node does not wait for the others, whatever they expect. 70,000
+/// numbers go in several parts, and in how many is the root's choice.
+TEST(Ranks, TakeWhatTheRootOfABroadcastGives) {
+  run_ranks({"a", "a", "a"}, [](int rank, Ranks& ranks) {
+    for (const std::size_t given : {std::size_t{5}, std::size_t{4000}, std::size_t{70'000}}) {
+      for (const std::size_t expected : {std::size_t{3}, std::size_t{4000}, std::size_t{90'000}}) {
+        Call call = sum_call(rank == 1 ? given : expected);
+        call.operation = Operation::bcast;
+        call.root = 1;
+        std::vector<std::int64_t> mine(given);
+        std::iota(mine.begin(), mine.end(), static_cast<std::int64_t>(expected));
+        std::vector<std::int64_t> got(expected, -1);
+        ASSERT_NE(ranks.prepare(call).algorithm, nullptr);
+        Ranks::Ending ending;
+        const Ranks::Outcome outcome =
+            ranks.run(call, {as_bytes(mine), reinterpret_cast<std::byte*>(got.data())}, {}, ending);
+        if (rank == 1 || given == expected) {
+          ASSERT_EQ(outcome, Ranks::Outcome::done);
+        } else if (given > expected) {
+          ASSERT_EQ(outcome, Ranks::Outcome::failed);
+          ASSERT_EQ(ending.error.error_class, ErrorClass::truncated);
+        } else {
+          ASSERT_EQ(outcome, Ranks::Outcome::done);
+          ASSERT_EQ(ending.received, given * sizeof(std::int64_t));
+        }
+        for (std::size_t i = 0; rank != 1 && i < expected; ++i) {
+          ASSERT_EQ(got[i], i < given ? static_cast<std::int64_t>(expected + i) : -1);
+        }
+        std::int64_t sum = 0;
+        const std::int64_t one = 1;
+        ASSERT_EQ(run(ranks, sum_call(1), &one, &sum), Ranks::Outcome::done);
+        ASSERT_EQ(sum, 3);
+      }
     }
   });
 }

@@ -106,6 +106,8 @@ struct RankCall {
   // With parcels: by rank; none where nothing is moved.
   std::vector<Parcel> to;
   std::vector<Parcel> from;
+  bool may_fail = false;
+  Error failure;  ///< afterwards
 };
 
 /// Parcels of bytes.
@@ -116,8 +118,8 @@ class PlainParcels final : public Parcels {
   std::size_t bytes_to(int rank) override { return of(call_.to, rank).bytes; }
   std::size_t bytes_from(int rank) override { return of(call_.from, rank).bytes; }
   void pack(int rank, std::byte* to) override { std::copy_n(given(rank), bytes_to(rank), to); }
-  void unpack(int rank, const std::byte* from) override {
-    std::copy_n(from, bytes_from(rank), call_.receive.data() + of(call_.from, rank).offset);
+  void unpack(int rank, const std::byte* from, std::size_t bytes) override {
+    std::copy_n(from, bytes, call_.receive.data() + of(call_.from, rank).offset);
   }
   Outgoing to(int rank) override {
     const std::size_t bytes = bytes_to(rank);
@@ -168,7 +170,10 @@ class CountingMessenger final : public sim::MailboxMessenger {
 
  private:
   void note(std::vector<fabric::Message*>& under_way, fabric::Message& message, std::size_t& most) {
-    const auto is_over = [](fabric::Message* one) { return one->is_done().value(); };
+    const auto is_over = [](fabric::Message* one) {
+      const Result<bool> is_done = one->is_done();
+      return !is_done || is_done.value();
+    };
     std::erase_if(sending_, is_over);
     std::erase_if(receiving_, is_over);
     under_way.push_back(&message);
@@ -269,7 +274,10 @@ class World {
     const Step* const before = &own.execution->step();
     const std::size_t begun = own.messenger->begun;
     const Execution::State state = own.execution->advance();
-    if (state == Execution::State::failed) throw std::runtime_error(own.execution->error().message);
+    if (state == Execution::State::failed) {
+      if (!call.may_fail) throw std::runtime_error(own.execution->error().message);
+      call.failure = own.execution->error();
+    }
     if (state == Execution::State::differs) throw std::runtime_error("ranks differ");
     if (state == Execution::State::waits) {
       return &own.execution->step() != before || own.messenger->begun != begun;

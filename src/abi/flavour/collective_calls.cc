@@ -128,9 +128,9 @@ bool bcast(const Data& data, int root, MPI_Comm comm, int& code) {
     }
     Packed packed(data, type, request.call.bytes);
     if (!request.run(nullptr, packed.memory(), code)) return false;
-    if (packed.is_copy() && code == MPI_SUCCESS) {
-      packed.unpack(0, request.call.bytes, const_cast<void*>(data.address), data.count, data.type,
-                    comm);
+    const std::size_t received = request.call.bytes;
+    if (packed.is_copy() && code == MPI_SUCCESS && received > 0) {
+      unpack_bytes({static_cast<const std::byte*>(packed.memory()), received}, data, type, comm);
     }
     return true;
   });

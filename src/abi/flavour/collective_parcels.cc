@@ -78,16 +78,15 @@ void CallParcels::pack(int rank, std::byte* to) {
   }
 }
 
-void CallParcels::unpack(int rank, const std::byte* from) {
+void CallParcels::unpack(int rank, const std::byte* from, std::size_t bytes) {
   auto* const to = const_cast<std::byte*>(receive_.address_of(rank));
-  const std::size_t bytes = receive_.bytes_of(rank);
-  if (!has_to_be_packed(to, receive_.facts_of(rank))) {
+  const CollectiveType facts = receive_.facts_of(rank);
+  if (!has_to_be_packed(to, facts)) {
     std::memcpy(to, from, bytes);
-    return;
+  } else {
+    unpack_bytes({from, bytes}, {to, receive_.count_of(rank), receive_.type_of(rank)}, facts,
+                 comm_);
   }
-  int position = 0;
-  native.Unpack(from, static_cast<int>(bytes), &position, to,
-                static_cast<int>(receive_.count_of(rank)), receive_.type_of(rank), comm_);
 }
 
 CallParcels::Outgoing CallParcels::to(int rank) {

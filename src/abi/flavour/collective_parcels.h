@@ -47,7 +47,7 @@ class CallParcels final : public collective::Parcels {
   std::size_t bytes_to(int rank) override { return send_.bytes_of(rank); }
   std::size_t bytes_from(int rank) override { return receive_.bytes_of(rank); }
   void pack(int rank, std::byte* to) override;
-  void unpack(int rank, const std::byte* from) override;
+  void unpack(int rank, const std::byte* from, std::size_t bytes) override;
   Outgoing to(int rank) override;
   fabric::TypedData from(int rank) override { return receive_.data_of(rank); }
 

@@ -1,5 +1,6 @@
 #include "abi/flavour/collective_request.h"
 
+#include <algorithm>
 #include <limits>
 #include <new>
 
@@ -119,14 +120,14 @@ bool Request::run(const void* send, void* receive, int& code, collective::Parcel
   if (prepared.algorithm == nullptr) return pass(prepared.obstacle);
   note({.algorithm = prepared.algorithm, .use = prepared.use}, ranks_);
   collective::Ranks* const ranks = std::exchange(ranks_, nullptr);
-  Error error;
   auto outcome = collective::Ranks::Outcome::failed;
-  error = caught([&]() -> Error {
-    Error failed;
+  const Error error = caught([&]() -> Error {
+    collective::Ranks::Ending ending;
     const collective::Buffers buffers{static_cast<const std::byte*>(send),
                                       static_cast<std::byte*>(receive), nullptr, parcels};
-    outcome = ranks->run(call, buffers, reduction_, failed);
-    return failed;
+    outcome = ranks->run(call, buffers, reduction_, ending);
+    if (ending.received) call.bytes = *ending.received;
+    return std::move(ending.error);
   });
   return finish(outcome, error, code);
 }
@@ -160,6 +161,26 @@ const char* obstacle_of(const Data& data, const CollectiveType& facts) {
 // driver that comes later must not change who carries a call out: only this rank knows of it.
 bool has_to_be_packed(const void* address, const CollectiveType& facts) {
   return !facts.is_dense || (address != nullptr && device::find(address).has_value());
+}
+
+void unpack_bytes(std::span<const std::byte> bytes, const Data& data, const CollectiveType& facts,
+                  MPI_Comm comm) {
+  const auto size = static_cast<std::size_t>(facts.size);
+  const std::size_t elements = bytes.size() / size;
+  const std::size_t whole = elements * size;
+  auto* const address = static_cast<std::byte*>(const_cast<void*>(data.address));
+  int position = 0;
+  native.Unpack(bytes.data(), static_cast<int>(whole), &position, address,
+                static_cast<int>(elements), data.type, comm);
+  if (whole == bytes.size()) return;
+  // The rest of the last element stays as it is.
+  std::byte* const last = address + static_cast<std::ptrdiff_t>(elements) * facts.extent;
+  std::vector<std::byte> element(size);
+  position = 0;
+  native.Pack(last, 1, data.type, element.data(), static_cast<int>(size), &position, comm);
+  std::ranges::copy(bytes.subspan(whole), element.begin());
+  position = 0;
+  native.Unpack(element.data(), static_cast<int>(size), &position, last, 1, data.type, comm);
 }
 
 const void* Packed::to_send(const Data& data, const CollectiveType& facts, MPI_Comm comm) {

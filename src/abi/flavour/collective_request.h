@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,7 +48,8 @@ class Request {
   /// What it computes with.
   void set_operands(MPI_Datatype type, MPI_Op op, const CollectiveType& facts);
 
-  /// What is done; blocks, root and bytes must be set before run().
+  /// What is done; blocks, root and bytes must be set before run(). Afterwards the bytes of a
+  /// broadcast are those that came.
   collective::Call call;
 
   /// Carries the call out, or passes. `send` and `receive` hold data without gaps, in the host's
@@ -93,6 +95,11 @@ const char* obstacle_of(const Data& data, const CollectiveType& facts);
 /// Whether only the library can read and write data there as bytes that follow each other: it has
 /// gaps, or lies in the memory of a device.
 bool has_to_be_packed(const void* address, const CollectiveType& facts);
+
+/// Brings bytes that follow each other on to where data lies that has to be packed: as many
+/// elements as they are, of which the last may lack a part. The type has `facts`.
+void unpack_bytes(std::span<const std::byte> bytes, const Data& data, const CollectiveType& facts,
+                  MPI_Comm comm);
 
 /// Data of a call as bytes that follow each other in the host's memory: where it lies, or a copy.
 /// Kept by the thread for its next call.

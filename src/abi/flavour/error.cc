@@ -41,6 +41,7 @@ int class_of(ErrorClass error_class) {
     case ErrorClass::quota: return MPI_ERR_QUOTA;
     case ErrorClass::read_only: return MPI_ERR_READ_ONLY;
     case ErrorClass::request: return MPI_ERR_REQUEST;
+    case ErrorClass::truncated: return MPI_ERR_TRUNCATE;
     case ErrorClass::unsupported_datarep: return MPI_ERR_UNSUPPORTED_DATAREP;
     case ErrorClass::unsupported_operation: return MPI_ERR_UNSUPPORTED_OPERATION;
     case ErrorClass::other: break;

@@ -36,6 +36,7 @@ struct NativeCalls {
   decltype(&PMPI_Dist_graph_neighbors) Dist_graph_neighbors = nullptr;
   decltype(&PMPI_Dist_graph_neighbors_count) Dist_graph_neighbors_count = nullptr;
   decltype(&PMPI_Errhandler_free) Errhandler_free = nullptr;
+  decltype(&PMPI_Error_class) Error_class = nullptr;
   decltype(&PMPI_Error_string) Error_string = nullptr;
   decltype(&PMPI_File_call_errhandler) File_call_errhandler = nullptr;
   decltype(&PMPI_File_close) File_close = nullptr;
@@ -79,6 +80,7 @@ struct NativeCalls {
   decltype(&PMPI_Send) Send = nullptr;
   decltype(&PMPI_Status_set_cancelled) Status_set_cancelled = nullptr;
   decltype(&PMPI_Status_set_elements_x) Status_set_elements_x = nullptr;
+  decltype(&PMPI_Test) Test = nullptr;
   decltype(&PMPI_Test_cancelled) Test_cancelled = nullptr;
   decltype(&PMPI_Testall) Testall = nullptr;
   decltype(&PMPI_Testany) Testany = nullptr;
@@ -148,6 +150,7 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Dist_graph_neighbors", calls.Dist_graph_neighbors, true);
   visit("PMPI_Dist_graph_neighbors_count", calls.Dist_graph_neighbors_count, true);
   visit("PMPI_Errhandler_free", calls.Errhandler_free, true);
+  visit("PMPI_Error_class", calls.Error_class, true);
   visit("PMPI_Error_string", calls.Error_string, true);
   visit("PMPI_File_call_errhandler", calls.File_call_errhandler, true);
   visit("PMPI_File_close", calls.File_close, true);
@@ -191,6 +194,7 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Send", calls.Send, true);
   visit("PMPI_Status_set_cancelled", calls.Status_set_cancelled, true);
   visit("PMPI_Status_set_elements_x", calls.Status_set_elements_x, true);
+  visit("PMPI_Test", calls.Test, true);
   visit("PMPI_Test_cancelled", calls.Test_cancelled, true);
   visit("PMPI_Testall", calls.Testall, true);
   visit("PMPI_Testany", calls.Testany, true);

@@ -89,6 +89,7 @@ int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int
                               int maxoutdegree, int destinations[], int destweights[]);
 int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int* indegree, int* outdegree, int* weighted);
 int PMPI_Errhandler_free(MPI_Errhandler* errhandler);
+int PMPI_Error_class(int errorcode, int* errorclass);
 int PMPI_Error_string(int errorcode, char* string, int* resultlen);
 int PMPI_File_call_errhandler(MPI_File fh, int errorcode);
 int PMPI_File_close(MPI_File* fh);

@@ -17,6 +17,7 @@ std::string error_name(ErrorClass error_class) {
     case ErrorClass::not_same: return "not_same";
     case ErrorClass::read_only: return "read_only";
     case ErrorClass::request: return "request";
+    case ErrorClass::truncated: return "truncated";
     case ErrorClass::type: return "type";
     case ErrorClass::unsupported_operation: return "unsupported_operation";
     default: return "other";

@@ -53,6 +53,22 @@ def test_random_calls_on_nodes(name: str, ranks: tuple[int, ...], clusters, libr
     check_ways_between_nodes(result)
 
 
+@pytest.mark.parametrize("ranks", [(2, 2), (3, 1, 2)])
+@pytest.mark.parametrize("name", ["mpich", "openmpi", "intel"])
+def test_sizes_that_differ_on_nodes(name: str, ranks: tuple[int, ...], clusters, library) -> None:
+    """Of gathers, scatters and all-to-all: nobody gets what another rank was sent."""
+    host = host_named(name)
+    if host.missing:
+        absent(host.missing)
+    program = compile_c(host, ["collectives_differing.c"], "collectives-differing")
+    environment = preload([library]) | ON
+    result = launch_on_nodes(host, clusters(len(ranks)), [program, "nodes"], environment, ranks)
+    assert result.code == 0 and "wrong 0\n" in result.out, result.explain()
+    shown = shown_by(result)
+    for operation in ("gatherv", "scatterv", "alltoallv", "alltoallw"):
+        assert shown[operation] & BETWEEN_NODES[operation], shown
+
+
 @pytest.mark.parametrize("name", ["mpich", "openmpi", "intel"])
 def test_threads_on_nodes(name: str, clusters, library) -> None:
     host = host_named(name)
