@@ -33,6 +33,8 @@ class NodeTransport final : public Transport {
 
   /// Returns when the step may be done, or after a while.
   void wait(const Step& step);
+  /// Lets the library go on with the messages of the program.
+  void progress() { waiter_.messenger->progress(); }
 
   bool is_stage_free() override;
   void reach(std::uint64_t number, fabric::Milestones::Audience audience) override;

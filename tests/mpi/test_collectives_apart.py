@@ -22,11 +22,12 @@ def run(
 
 @pytest.mark.parametrize("use", USES)
 @pytest.mark.parametrize("ranks", [2, 3])
-@pytest.mark.parametrize("way", ["ahead", "attributes"])
+@pytest.mark.parametrize("way", ["ahead", "attributes", "windows"])
 def test_right_programs_get_right_results(
     host: Host, library: Path, way: str, ranks: int, use: str
 ) -> None:
-    """A rank may be far ahead; functions that delete attributes may call collective operations."""
+    """A rank may be far ahead; functions that delete attributes may call collective operations;
+    what others did before a barrier is seen behind it."""
     result = run(host, way, ranks, ON | USES[use])
     assert result.code == 0, result.explain()
     assert "wrong 0\n" in result.out, result.explain()

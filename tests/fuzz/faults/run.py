@@ -18,14 +18,11 @@ ROOT = FAULTS.parents[2]
 INJECTED = ROOT / "tests" / "faults" / "planted"
 # In collective operations, and in buffers.
 TESTED = ROOT / "tests" / "unit" / "faults"
-UNIT_TESTS = (
-    "collective_schedules_test",
-    "collective_parcels_test",
-    "collective_ranks_test",
-    "collective_sums_test",
-    "buffering_store_test",
-    "posix_handler_lock_test",
-)
+UNIT_TESTS = [
+    path.stem
+    for pattern in ("collective_*", "buffering_*", "posix_handler_lock")
+    for path in sorted(TESTED.parent.glob(f"{pattern}_test.cc"))
+]
 UNIT_SECONDS = 300  # for one of them, of seconds: a fault may show by a hang
 TREE = ROOT / "build" / "faults" / "tree"
 BUILD = ROOT / "build" / "faults" / "build"

@@ -43,7 +43,7 @@ def is_wrong(one: dict, kind: str) -> bool | None:
         return False  # as if it were not set
     if one["type"] in ("text", "names", "hosts"):
         return None
-    if one["type"] == "boolean":
+    if one["type"] in ("boolean", "automatic"):
         return kind != "zero"
     if one["type"] == "choice":
         return not (kind == "zero" and "0" in one["values"])

@@ -1,5 +1,5 @@
 /* Collective calls of which we carry some out and leave others to the library, so that a rank may
- * be many calls ahead: collectives_apart ahead|attributes|wrong. */
+ * be many calls ahead: collectives_apart ahead|attributes|windows|wrong. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,6 +97,38 @@ static void attributes(void) {
   }
 }
 
+/* What the others did before a barrier is seen behind it, though MPI does not promise that. */
+
+static void windows(void) {
+  static int memory[4];
+  MPI_Win window;
+  MPI_Group all, others;
+  const int first = 0;
+  MPI_Win_create(memory, sizeof memory, sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  MPI_Win_get_group(window, &all);
+  if (rank == 0) {
+    MPI_Group_excl(all, 1, &first, &others);
+  } else {
+    MPI_Group_incl(all, 1, &first, &others);
+  }
+  for (int i = 0; i < 5; ++i) MPI_Barrier(MPI_COMM_WORLD); /* the first ones are the library's */
+  for (int i = 0; i < 30; ++i) {
+    int flag = 0;
+    if (rank != 0) MPI_Win_post(others, 0, window);
+    if (rank == 0) MPI_Win_start(others, 0, window);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) MPI_Win_complete(window);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) continue;
+    MPI_Win_test(window, &flag);
+    expect(flag, "an access epoch that has ended is not seen");
+    if (!flag) MPI_Win_wait(window);
+  }
+  MPI_Group_free(&others);
+  MPI_Group_free(&all);
+  MPI_Win_free(&window);
+}
+
 /* Errors that plain MPI tells at once, on all ranks: how often the program's handler is called, and
  * the class of what is returned. */
 
@@ -143,6 +175,7 @@ int main(int argc, char** argv) {
   const char* way = argc > 1 ? argv[1] : "";
   if (strcmp(way, "ahead") == 0) ahead();
   if (strcmp(way, "attributes") == 0) attributes();
+  if (strcmp(way, "windows") == 0) windows();
   if (strcmp(way, "wrong") == 0) wrong_arguments();
   MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) printf("wrong %ld\n", wrong);
