@@ -133,7 +133,8 @@ class Bench {
         is_plain_(parameters.plain),
         own_(library_functions()),
         called_(called_functions()),
-        batches_(world, own_, parameters.batches, parameters.milliseconds) {}
+        batches_(world, own_, parameters.batches, parameters.milliseconds,
+                 !parameters.guidelines && !parameters.plain) {}
 
   Finding measure(const Case& one) {
     Cell cell(world_, one.operation, one.bytes);
@@ -179,6 +180,16 @@ void print(const Finding& found) {
   std::fflush(stdout);
 }
 
+/// Bytes and packets of a call, by batch.
+void add_sent(JsonWriter& json, const std::string& way, const std::vector<SentByCall>& sent) {
+  json.open_array(way + "_sent");
+  for (const SentByCall& one : sent) json.member("", one.bytes);
+  json.close_array();
+  json.open_array(way + "_packets");
+  for (const SentByCall& one : sent) json.member("", one.packets);
+  json.close_array();
+}
+
 std::string json_of(const World& world, const std::vector<Finding>& all) {
   constexpr const char* kWays[] = {"plain", "headrace"};
   constexpr const char* kGuidelineWays[] = {"plain", "plain_emulated", "headrace",
@@ -190,6 +201,9 @@ std::string json_of(const World& world, const std::vector<Finding>& all) {
   json.member("ranks", world.size);
   json.member("nodes", world.node_count);
   json.member("node_ranks", world.largest_node);
+  json.open_array("node_sizes");
+  for (const int size : world.node_sizes) json.member("", size);
+  json.close_array();
   json.open_array("cells");
   for (const auto& [of, measured] : all) {
     json.open_object();
@@ -202,6 +216,7 @@ std::string json_of(const World& world, const std::vector<Finding>& all) {
       json.open_array(of.emulation.empty() ? kWays[way] : kGuidelineWays[way]);
       for (const double seconds : measured.seconds[way]) json.member("", seconds);
       json.close_array();
+      if (!measured.sent.empty()) add_sent(json, kWays[way], measured.sent[way]);
     }
     json.close_object();
   }

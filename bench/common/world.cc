@@ -29,7 +29,9 @@ World survey(MPI_Comm communicator) {
   world.consecutive = world.size == 1 || leaders[1] == 0;
   std::vector<int> ranks_of(leaders.size());  // by leader
   for (const int leader : leaders) ++ranks_of[static_cast<std::size_t>(leader)];
-  world.node_count = world.size - static_cast<int>(std::count(ranks_of.begin(), ranks_of.end(), 0));
+  std::erase(ranks_of, 0);
+  world.node_sizes = ranks_of;
+  world.node_count = static_cast<int>(ranks_of.size());
   world.largest_node = *std::max_element(ranks_of.begin(), ranks_of.end());
 
   if (world.node_count > 1) {

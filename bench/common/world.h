@@ -18,10 +18,11 @@ struct World {
   int rank = 0;
   int size = 1;
   int node_count = 1;
-  int ranks_per_node = 1;   ///< on the node of rank 0
-  int largest_node = 1;     ///< ranks of the node that has most
-  bool consecutive = true;  ///< ranks 0 and 1 share a node (or there is one rank)
-  double clock_offset = 0;  ///< added to this rank's clock gives rank 0's, in seconds
+  int ranks_per_node = 1;          ///< on the node of rank 0
+  int largest_node = 1;            ///< ranks of the node that has most
+  std::vector<int> node_sizes{1};  ///< ranks of each node, in the order of their first ranks
+  bool consecutive = true;         ///< ranks 0 and 1 share a node (or there is one rank)
+  double clock_offset = 0;         ///< added to this rank's clock gives rank 0's, in seconds
 
   /// Seconds on rank 0's clock. On one node the clock is common and nothing is added; that of
   /// MPI_Wtime is not (Open MPI's begins at 0 in each process).

@@ -13,6 +13,7 @@
 
 #include "base/message.h"
 #include "base/result.h"
+#include "collective/planned_messages.h"
 #include "record/recorder.h"
 
 namespace headrace::collective {
@@ -36,6 +37,15 @@ std::string bin_text(int bin) {
       " of less than 16 B",  " of 16 to 255 B", " of 256 B to 4 KiB", " of 4 to 64 KiB",
       " of 64 KiB to 1 MiB", " of 1 to 16 MiB", " of 16 MiB and more"};
   return kTexts[bin];
+}
+
+/// " (12 messages between nodes)", which all ranks together send, where that is known.
+std::string messages_text(const Algorithm& algorithm, const Ranks& ranks, const Call& call) {
+  if (ranks.shape().node_count == 1) return "";
+  const auto messages = planned_messages(algorithm, ranks.shape(), call, ranks.limits());
+  if (!messages) return "";
+  return " (" + std::to_string(*messages) + (*messages == 1 ? " message" : " messages") +
+         " between nodes)";
 }
 
 std::string reason_of(const Chosen& chosen) {
@@ -75,7 +85,7 @@ record::DecisionCost* ChoiceLog::note(const Call& call, const Chosen& chosen,
   record::DecisionCost* cost = nullptr;
   // Where memory lacks, the program goes on untold.
   static_cast<void>(attempt([&]() -> Error {
-    if (prints_ && chosen.is_lasting) print(call, chosen);
+    if (prints_ && chosen.is_lasting) print(call, chosen, prepared);
     if (is_recorded()) cost = find_or_keep(call, chosen, prepared);
     return {};
   }));
@@ -114,7 +124,7 @@ std::vector<ChoiceLog::Told>& ChoiceLog::told_of(const Call& call, bool is_sized
   return told_[place];
 }
 
-void ChoiceLog::print(const Call& call, const Chosen& chosen) {
+void ChoiceLog::print(const Call& call, const Chosen& chosen, const Ranks* prepared) {
   // Each call comes here, and is not to be slower for it.
   const bool is_sized = chosen.has_size && has_common_size(call.operation);
   const Told now{chosen.algorithm, chosen.reason};
@@ -126,7 +136,11 @@ void ChoiceLog::print(const Call& call, const Chosen& chosen) {
     text += ", from " + size_text(call.bytes == 0 ? 0 : std::bit_floor(call.bytes));
   }
   text += ": by " + std::string(chosen.algorithm != nullptr ? chosen.algorithm->name : kLibrary);
-  if (chosen.algorithm == nullptr) text += std::string(" (") + chosen.reason + ")";
+  if (chosen.algorithm == nullptr) {
+    text += std::string(" (") + chosen.reason + ")";
+  } else if (prepared != nullptr && is_sized) {
+    text += messages_text(*chosen.algorithm, *prepared, call);
+  }
   // Communicators may be many that are alike.
   print_message_once(text);
   told.push_back(now);

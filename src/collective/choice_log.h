@@ -60,7 +60,7 @@ class ChoiceLog {
 
   record::DecisionCost* find_or_keep(const Call& call, const Chosen& chosen, const Ranks* prepared);
   std::vector<Told>& told_of(const Call& call, bool is_sized);
-  void print(const Call& call, const Chosen& chosen);
+  void print(const Call& call, const Chosen& chosen, const Ranks* prepared);
 
   int ranks_;
   bool prints_;

@@ -10,7 +10,7 @@ from cli_support import Command
 
 from headrace.bench.collectives import output
 from headrace.bench.collectives.findings import Cell, Job, losing_first, read_jobs, to_text
-from headrace.bench.collectives.running import taken
+from headrace.bench.collectives.running import Told, told
 from headrace.errors import HeadraceError
 
 MICRO = 1e-6
@@ -23,6 +23,8 @@ headrace: bcast on 2 ranks, from 4 MiB: by the MPI library (another rank left it
 headrace: bcast on 2 ranks, from 4 MiB: by a node's memory
 headrace: alltoallv on 2 ranks: by rows
 headrace: gather on 2 ranks, from 8 B: by slots
+headrace: allgather on 2 ranks, from 8 B: by ring of nodes (12 messages between nodes)
+headrace: reduce on 2 ranks, from 64 B: by tree of nodes (1 message between nodes)
 """
 
 
@@ -67,7 +69,20 @@ def test_too_few_pairs_are_no_loss() -> None:
     ],
 )
 def test_what_was_taken(operation: str, size: int, way: str) -> None:
-    assert taken(SHOWN, operation, size, 2) == way
+    assert told(SHOWN, operation, size, 2).way == way
+
+
+@pytest.mark.parametrize(
+    ("operation", "size", "found"),
+    [
+        ("allgather", 8, Told("ring of nodes", 12)),
+        ("reduce", 64, Told("tree of nodes", 1)),
+        ("gather", 8, Told("slots", None)),
+        ("allreduce", 4096, Told("the MPI library", None)),
+    ],
+)
+def test_planned_messages_are_told(operation: str, size: int, found: Told) -> None:
+    assert told(SHOWN, operation, size, 2) == found
 
 
 def test_a_document_comes_back(tmp_path: Path) -> None:

@@ -24,8 +24,10 @@ def launch_on_nodes(
     ranks_per_node: int | Sequence[int] = RANKS_PER_NODE,
     timeout: float = JOB_SECONDS,
     wrapper: Sequence[str] = (),
+    dealt: bool = False,
 ) -> Result:
-    """`wrapper` is a command that starts the launcher's line: it is put before it."""
+    """`wrapper` is a command that starts the launcher's line: it is put before it. `dealt`: as in
+    launcher_line."""
     by_node = (
         [ranks_per_node] * len(cluster.names)
         if isinstance(ranks_per_node, int)
@@ -34,28 +36,35 @@ def launch_on_nodes(
     # What killed jobs leave goes where each node has it.
     own = records() | {"HEADRACE_RECORD_DIRECTORY": ""}
     words = [f"{key}={value}" for key, value in (own | environment).items()]
-    line = launcher_line(host, cluster, by_node)
+    line = launcher_line(host, cluster, by_node, dealt)
     line = cluster.login_command([*line, "env", *words, *program])
     return run([*wrapper, *line], host.environment, timeout)
 
 
-def launcher_line(host: Host, cluster: Cluster, by_node: Sequence[int]) -> list[str]:
-    """The launcher and its options that start so many ranks on each node."""
+def launcher_line(
+    host: Host, cluster: Cluster, by_node: Sequence[int], dealt: bool = False
+) -> list[str]:
+    """The launcher and its options that start so many ranks on each node: one node after the other,
+    or dealt round, where all have as many."""
     ranks = str(sum(by_node))
     agent = agent_options(host, cluster)
     if host.family.startswith("openmpi"):
         hosts = cluster.host_file(by_node, "{name} slots={ranks}")
         line = [*host.launcher, *agent, "--hostfile", str(hosts), "-n", ranks]
-        if len(set(by_node)) == 1:
+        if dealt:
+            line += ["--map-by", "node"]
+        elif len(set(by_node)) == 1:
             line += ["--map-by", f"ppr:{by_node[0]}:node"]
         else:
             line += ["--map-by", "slot"]
         return [*line, "-x", "OMPI_MCA_mpi_yield_when_idle"]
-    hosts = cluster.host_file(by_node, "{name}:{ranks}")
+    # Hydra begins anew with the first node if more ranks are wanted than a file has.
+    own = [1] * len(by_node) if dealt else by_node
+    hosts = cluster.host_file(own, "{name}:{ranks}")
     # Intel's takes numbers of ranks from a machine file alone.
     file = "-machinefile" if host.family == "intel" else "-f"
     line = [*host.launcher, *agent, file, str(hosts), "-n", ranks]
-    return [*line, "-ppn", str(by_node[0])] if len(set(by_node)) == 1 else line
+    return [*line, "-ppn", str(own[0])] if len(set(own)) == 1 else line
 
 
 def agent_options(host: Host, cluster: Cluster) -> list[str]:

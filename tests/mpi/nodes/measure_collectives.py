@@ -2,6 +2,8 @@
 users type: plain calls and Headrace's in turns within one job. Needs root.
 
     python tests/mpi/nodes/measure_collectives.py --mpi mpich --rate 100mbit --json m.json
+    python tests/mpi/nodes/measure_collectives.py --sizes 3,1,2,2 --rate none --json m.json
+    python tests/mpi/nodes/measure_collectives.py --dealt --json m.json -- --batches 10
 """
 
 from __future__ import annotations
@@ -25,14 +27,19 @@ def main() -> int:
     parser.add_argument("--mpi", default="mpich")
     parser.add_argument("--nodes", type=int, default=4)
     parser.add_argument("--ranks", type=int, default=2, help="of each node")
-    parser.add_argument("--rate", default="100mbit", help="of a node's link, as tc(8) has it")
+    parser.add_argument("--sizes", help="ranks of each node, if they differ: 3,1,2,2")
+    parser.add_argument("--dealt", action="store_true", help="ranks are dealt round the nodes")
+    parser.add_argument("--rate", default="100mbit", help="of a node's link, as tc(8) has it; none")
     parser.add_argument("--json", required=True)
     parser.add_argument("flags", nargs="*", help="of headrace bench collectives")
     given = parser.parse_args()
     host = host_named(given.mpi)
-    with Cluster(given.nodes) as cluster:
-        cluster.limit(given.rate)
-        line = launcher_line(host, cluster, [given.ranks] * given.nodes)
+    even = [given.ranks] * given.nodes
+    sizes = [int(one) for one in given.sizes.split(",")] if given.sizes else even
+    with Cluster(len(sizes)) as cluster:
+        if given.rate != "none":
+            cluster.limit(given.rate)
+        line = launcher_line(host, cluster, sizes, given.dealt)
         words = ["bench", "collectives", "--always", "--json", given.json, *given.flags]
         command = [sys.executable, "-m", "headrace", *words, "--mpi", host.name, "--", *line]
         return subprocess.run(

@@ -5,8 +5,10 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any, TypeVar
 
+from headrace.bench.collectives.least_sent import least_sent
 from headrace.bench.collectives.nodes import Nodes
 from headrace.errors import HeadraceError
 from headrace.statistics import Interval, median_interval, paired_ratio
@@ -33,6 +35,15 @@ def require_times(operation: str, *ways: list[float]) -> None:
         raise ValueError(f"the times of {operation} are not as many positive numbers of each way")
 
 
+def require_counts(operation: str, batches: int, *counts: list[float]) -> None:
+    """Raises ValueError unless each has a count of each batch, or none has any."""
+    sound = all(
+        isinstance(one, float | int) and 0 <= one < math.inf for way in counts for one in way
+    )
+    if not sound or {len(way) for way in counts} not in ({0}, {batches}):
+        raise ValueError(f"what {operation} sends is not a count of each batch, plain and not")
+
+
 def is_by_layer(taken: str) -> bool:
     """taken: as in Cell."""
     return bool(taken) and taken != "the MPI library"
@@ -42,7 +53,9 @@ def is_by_layer(taken: str) -> bool:
 class Cell:
     """One operation with one size. bytes: of a rank's block (bcast, allreduce: of all the data).
     plain, headrace: seconds of a call, by batches that were made in turns. wrong: elements. taken:
-    what carried it out with Headrace, "" if that is not known."""
+    what carried it out with Headrace, "" if that is not known. plain_sent, plain_packets and the
+    like: bytes and packets of all nodes in a call, by batch; empty where they were not counted.
+    planned_messages: of all nodes in a call, by Headrace's plan; None where it does not say."""
 
     operation: str
     bytes: int
@@ -51,9 +64,19 @@ class Cell:
     plain: list[float]
     headrace: list[float]
     taken: str = ""
+    plain_sent: list[float] = field(default_factory=list, kw_only=True)
+    headrace_sent: list[float] = field(default_factory=list, kw_only=True)
+    plain_packets: list[float] = field(default_factory=list, kw_only=True)
+    headrace_packets: list[float] = field(default_factory=list, kw_only=True)
+    planned_messages: int | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         require_times(self.operation, self.plain, self.headrace)
+        sent = (self.plain_sent, self.headrace_sent, self.plain_packets, self.headrace_packets)
+        require_counts(self.operation, len(self.plain), *sent)
+        messages = self.planned_messages
+        if messages is not None and not (isinstance(messages, int) and messages >= 0):
+            raise ValueError(f"'{messages}' is no number of messages")
 
     @property
     def speedup(self) -> Interval:
@@ -72,11 +95,32 @@ class Cell:
         """Medians of a call, plain and with Headrace."""
         return median_interval(self.plain).median * 1e6, median_interval(self.headrace).median * 1e6
 
+    @property
+    def is_counted(self) -> bool:
+        return bool(self.plain_sent)
+
+    @property
+    def sent_ratio(self) -> Interval | None:
+        """How many times as many bytes nodes send with Headrace: the paired ratios of batches.
+        None where it was not counted, or nothing was sent."""
+        if not self.is_counted or not all(self.plain_sent):
+            return None
+        return paired_ratio(self.headrace_sent, self.plain_sent)
+
+    def sent(self) -> tuple[float, float]:
+        """Medians of the bytes of a call, plain and with Headrace; it was counted."""
+        return median(self.plain_sent), median(self.headrace_sent)
+
+    def packets(self) -> tuple[float, float]:
+        """Of its packets."""
+        return median(self.plain_packets), median(self.headrace_packets)
+
 
 @dataclass(frozen=True)
 class Setup:
     """What was measured under. settings: those that make the comparison fair, or the line that
-    started the ranks, for people. node_ranks: of the node that has most."""
+    started the ranks, for people. node_ranks: of the node that has most. node_sizes: ranks of each
+    node, that of rank 0 first; empty where it is not known."""
 
     mpi: str
     kind: str
@@ -85,6 +129,7 @@ class Setup:
     settings: str
     date: str
     node_ranks: int = field(default=0, kw_only=True)
+    node_sizes: list[int] = field(default_factory=list, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.kind not in (*LIBRARIES, OTHER):
@@ -93,6 +138,10 @@ class Setup:
             object.__setattr__(self, "node_ranks", -(-self.ranks // max(1, self.nodes)))
         if not 1 <= self.nodes <= self.ranks or not 1 <= self.node_ranks <= self.ranks:
             raise ValueError(f"{self.ranks} ranks on {self.nodes} nodes of {self.node_ranks}")
+        sizes = self.node_sizes
+        told = (self.nodes, self.ranks, self.node_ranks)
+        if sizes and (len(sizes), sum(sizes), max(sizes)) != told:
+            raise ValueError(f"{self.ranks} ranks on {self.nodes} nodes, which have {sizes}")
 
     @property
     def title(self) -> str:
@@ -120,6 +169,10 @@ class Setup:
             return "one node"
         at_most = "" if self.has_even_nodes else "at most "
         return f"{self.nodes} nodes of {at_most}{self.node_ranks}"
+
+    def least_sent(self, operation: str, size: int) -> int | None:
+        """The least bytes that nodes must send in a call; None where that cannot be told."""
+        return least_sent(operation, size, self.node_sizes) if self.node_sizes else None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from headrace.bench.collectives.guidelines import (
     GuidelineJob,
     violations_first,
 )
-from headrace.bench.collectives.output import page_of, show_lines, size_text
+from headrace.bench.collectives.output import page_of, show_lines
+from headrace.bench.collectives.sizes import size_text
 from headrace.bench.peers.tables import Table, ratio_text
 
 METHOD = (

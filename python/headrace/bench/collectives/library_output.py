@@ -7,7 +7,8 @@ from rich.console import Console
 from headrace.bench.collectives.findings import Cell
 from headrace.bench.collectives.library_choice import algorithm_at, is_won, taken
 from headrace.bench.collectives.library_times import AlgorithmCell, LibraryJob, losing_first
-from headrace.bench.collectives.output import page_of, show_lines, size_text
+from headrace.bench.collectives.output import page_of, show_lines
+from headrace.bench.collectives.sizes import size_text
 from headrace.bench.peers.tables import Table, ratio_text
 from headrace.statistics import Interval
 

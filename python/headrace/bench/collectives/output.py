@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from headrace.bench.collectives.findings import LEAST_SHARE, Cell, Job, losing_first
+from headrace.bench.collectives.sent_output import sent_lines, sent_table
+from headrace.bench.collectives.sizes import size_text
 from headrace.bench.peers.output import show_line, show_table
 from headrace.bench.peers.tables import Table, markdown, ratio_text
 from headrace.bench.report import verdict
@@ -14,13 +16,6 @@ METHOD = (
     "ratios of batches that alternate within one job, [95 % interval of the median]; buffers are "
     "written anew before each call"
 )
-
-
-def size_text(size: int) -> str:
-    for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
-        if size and size % factor == 0:
-            return f"{size // factor} {unit}"
-    return f"{size} B"
 
 
 def cell_table(jobs: Sequence[Job]) -> Table:
@@ -62,6 +57,7 @@ def summary(jobs: Sequence[Job]) -> list[str]:
     return [
         f"Headrace surely loses more than {1 - LEAST_SHARE:.0%} in {lost} of {len(cells)} cells, "
         f"and surely wins {won}. It carries {ours} out itself.",
+        *sent_lines(jobs),
         *(job.line for job in jobs),
     ]
 
@@ -76,20 +72,28 @@ def wrong_lines(jobs: Sequence[Job]) -> list[str]:
 
 
 def show(console: Console, jobs: Sequence[Job]) -> None:
-    show_lines(console, [*wrong_lines(jobs), *summary(jobs)], cell_table(jobs))
+    show_lines(console, [*wrong_lines(jobs), *summary(jobs)], *_tables(jobs))
 
 
 def page(jobs: Sequence[Job]) -> str:
     """As Markdown."""
-    return page_of([*wrong_lines(jobs), *summary(jobs)], cell_table(jobs))
+    return page_of([*wrong_lines(jobs), *summary(jobs)], *_tables(jobs))
 
 
-def show_lines(console: Console, lines: Sequence[str], table: Table) -> None:
+def _tables(jobs: Sequence[Job]) -> list[Table]:
+    """What nodes send is shown where they do."""
+    tables = [cell_table(jobs), sent_table(jobs)]
+    return [one for one in tables if one.rows or one is tables[0]]
+
+
+def show_lines(console: Console, lines: Sequence[str], *tables: Table) -> None:
     for line in lines:
         show_line(console, line)
-    show_table(console, table)
+    for table in tables:
+        show_table(console, table)
 
 
-def page_of(lines: Sequence[str], table: Table) -> str:
-    """Lines and a table as Markdown."""
-    return "\n".join([*(f"- {line}" for line in lines), "", *markdown(table)]) + "\n"
+def page_of(lines: Sequence[str], *tables: Table) -> str:
+    """Lines and tables as Markdown."""
+    rows = [row for table in tables for row in markdown(table)]
+    return "\n".join([*(f"- {line}" for line in lines), "", *rows]) + "\n"

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from headrace.bench.collectives.findings import WITHOUT_SIZE, Cell, Job
@@ -17,11 +18,21 @@ LIMIT_SECONDS = 3600
 PRINT = ("--print",)
 RESULTS = re.compile(r"^results\n(.*?)^end of results$", re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(
-    r"^headrace: (\w+) on (\d+) ranks(?:, from (\d+ (?:B|KiB|MiB)))?: by (.*?)(?: \(.*\))?$",
+    r"^headrace: (\w+) on (\d+) ranks(?:, from (\d+ (?:B|KiB|MiB)))?: by (.*?)"
+    r"(?: \((?:(\d+) messages? between nodes|.*)\))?$",
     re.MULTILINE,
 )
 # Their sizes, as Headrace tells them, are of all blocks.
 OF_ALL_BLOCKS = ("allgatherv", "reduce_scatter")
+
+
+@dataclass(frozen=True)
+class Told:
+    """What carried an operation out, "" if that is not known, and how many messages between nodes
+    its plan has, if it says so."""
+
+    way: str = ""
+    messages: int | None = None
 
 
 def measure(
@@ -34,8 +45,12 @@ def measure(
     """One job in which plain calls and Headrace's alternate. flags: the program's. always: with all
     that Headrace can carry out, whatever was measured before. more: variables for the ranks."""
     document, output = _run(start, flags, environ, always, more)
-    cells = [Cell(**cell, taken=_taken_of(output, cell, document)) for cell in document["cells"]]
+    cells = [_cell(entry, _told_of(output, entry, document)) for entry in document["cells"]]
     return Job(**start.setup(document), cells=cells)
+
+
+def _cell(entry: Mapping[str, Any], found: Told) -> Cell:
+    return Cell(**entry, taken=found.way, planned_messages=found.messages)
 
 
 def measure_guidelines(
@@ -44,7 +59,8 @@ def measure_guidelines(
     """The same, with each operation's emulations by others."""
     document, output = _run(start, [*flags, "--guidelines"], environ, always)
     cells = [
-        GuidelineCell(**cell, taken=_taken_of(output, cell, document)) for cell in document["cells"]
+        GuidelineCell(**cell, taken=_told_of(output, cell, document).way)
+        for cell in document["cells"]
     ]
     return GuidelineJob(**start.setup(document), cells=cells)
 
@@ -101,20 +117,20 @@ def _written(start: Start, line: Launch) -> tuple[dict[str, Any], str]:
         ) from error
 
 
-def _taken_of(output: str, cell: Mapping[str, Any], document: Mapping[str, Any]) -> str:
-    return taken(output, cell["operation"], cell["bytes"], document["ranks"])
+def _told_of(output: str, cell: Mapping[str, Any], document: Mapping[str, Any]) -> Told:
+    return told(output, cell["operation"], cell["bytes"], document["ranks"])
 
 
-def taken(output: str, operation: str, block: int, ranks: int) -> str:
-    """What carried an operation out, by the lines of HEADRACE_COLL_DISPLAY. block: bytes."""
+def told(output: str, operation: str, block: int, ranks: int) -> Told:
+    """By the lines of HEADRACE_COLL_DISPLAY. block: bytes."""
     size = block * ranks if operation in OF_ALL_BLOCKS else block
     wanted = None if operation in WITHOUT_SIZE else _size_text(size)
     ways = [
-        way
-        for name, of, shown, way in SHOWN.findall(output)
+        Told(way, int(messages) if messages else None)
+        for name, of, shown, way, messages in SHOWN.findall(output)
         if name == operation and int(of) == ranks and (wanted is None or shown == wanted)
     ]
-    return ways[-1] if ways else ""
+    return ways[-1] if ways else Told()
 
 
 def _size_text(size: int) -> str:

@@ -103,6 +103,7 @@ def _setup(document: Mapping[str, Any], title: str, kind: str, settings: str) ->
         "ranks": document["ranks"],
         "nodes": document["nodes"],
         "node_ranks": document["node_ranks"],
+        "node_sizes": document["node_sizes"],
         "settings": settings,
         "date": datetime.now(UTC).date().isoformat(),
     }

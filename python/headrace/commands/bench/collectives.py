@@ -68,7 +68,7 @@ def collectives(
 ) -> int:
     """Measure collective operations on this node, or on those of your launcher's line: the MPI
     library's own, and as a program gets them with HEADRACE_COLLECTIVES=1, in turns within one job.
-    Results are checked (a barrier has none).
+    Results are checked (a barrier has none). On several nodes, what these send is counted, too.
 
     \b
     headrace bench collectives -n 2 --mpi mpich --mpi openmpi --json c.json
@@ -76,8 +76,9 @@ def collectives(
     headrace bench collectives --from c.json --figure c
     headrace bench collectives -n 2 --guidelines --operations allreduce,bcast
 
-    Cells in which Headrace loses come first, with --guidelines those in which an operation is
-    slower than others that do the same. The exit status is 0 unless a result was wrong.
+    Cells in which Headrace loses, or its nodes send more, come first, with --guidelines those in
+    which an operation is slower than others that do the same. The exit status is 0 unless a result
+    was wrong.
     """
     starts = job_starts(launcher, (np,) if np else (), wanted, earlier)
     if guidelines and prefix is not None:
