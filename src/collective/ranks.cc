@@ -260,8 +260,8 @@ Ranks::Outcome Ranks::run(const Call& call, const Buffers& buffers, const Reduct
                           Ending& ending) {
   const std::uint64_t note = note_of(call, transport_.call() + 1);
   const Outcome outcome = run_noted(call, buffers, reduction, note, ending.error);
-  // What others did before a barrier, programs expect to see behind it. The library must have looked
-  // for that: MPICH's MPI_Win_test looks at what it knows first.
+  // What others did before a barrier, programs expect to see behind it. The library must have
+  // looked for that: MPICH's MPI_Win_test looks at what it knows first.
   if (call.operation == Operation::barrier) transport_.progress();
   const bool is_with_root = call.operation == Operation::bcast && shape().node_count == 1;
   if (outcome != Outcome::differs || !is_with_root) return outcome;
