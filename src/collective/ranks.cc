@@ -36,6 +36,8 @@ struct Found {
   const Use* use = nullptr;        ///< null: nothing that counts here
   const char* obstacle = nullptr;  ///< then why
 };
+constexpr const char* kElsewhere =
+    "it was measured to be slower, but on other numbers of nodes and of their ranks";
 Found find_use(const Measured& measured, const Shape& shape, const NodeSizes& sizes,
                const Call& call) {
   const std::size_t block =
@@ -47,19 +49,29 @@ Found find_use(const Measured& measured, const Shape& shape, const NodeSizes& si
                           use.least <= block && block <= use.most;
     if (!is_of_it || (use.nodes == kOneNode) == is_between_nodes) continue;
     if (holds_on(use.nodes, use.operation, sizes)) return {&use, nullptr};
-    found.obstacle =
-        "it was measured to be slower, but on other numbers of nodes and of their ranks";
+    found.obstacle = kElsewhere;
   }
   return found;
 }
 
-/// A bit of each operation that something was measured of which counts here: the same on all ranks.
-std::uint32_t operations_of(const std::optional<Measured>& measured, const NodeSizes& sizes) {
-  if (!measured) return ~std::uint32_t{0};
-  std::uint32_t found = 0;
+constexpr std::uint32_t bit_of(Operation operation) {
+  return std::uint32_t{1} << static_cast<unsigned>(operation);
+}
+
+/// Of which operations something was measured that counts here, or on other nodes: the same on all
+/// ranks.
+struct MeasuredOperations {
+  std::uint32_t here = 0;
+  std::uint32_t elsewhere = 0;
+};
+MeasuredOperations operations_of(const std::optional<Measured>& measured, const NodeSizes& sizes) {
+  if (!measured) return {~std::uint32_t{0}, 0};
+  MeasuredOperations found;
+  const bool is_between_nodes = sizes.nodes > 1;
   for (const Use& use : measured->uses) {
-    if (use.library != measured->library || !holds_on(use.nodes, use.operation, sizes)) continue;
-    found |= std::uint32_t{1} << static_cast<unsigned>(use.operation);
+    if (use.library != measured->library || (use.nodes == kOneNode) == is_between_nodes) continue;
+    (holds_on(use.nodes, use.operation, sizes) ? found.here : found.elsewhere) |=
+        bit_of(use.operation);
   }
   return found;
 }
@@ -105,7 +117,8 @@ Ranks::Ranks(std::unique_ptr<fabric::Channel> channel, std::unique_ptr<StageMemo
       memory_(std::move(memory)),
       measured_(measured),
       sizes_(node_sizes(memory_->shape())),
-      carried_(operations_of(measured, sizes_)),
+      carried_(operations_of(measured, sizes_).here),
+      elsewhere_(operations_of(measured, sizes_).elsewhere),
       transport_({memory_->bells(), memory_->milestones(), memory_->shape().node_rank},
                  waiter_of(*channel_), channel_->tag(kCallTag)) {}
 
@@ -183,7 +196,17 @@ const Ranks::Prepared& Ranks::prepare(const Call& call, bool is_part) {
 }
 
 void Ranks::pass(Operation operation) {
-  if ((carried_ >> static_cast<unsigned>(operation) & 1U) != 0) transport_.pass_call();
+  if (carries(operation)) transport_.pass_call();
+}
+
+bool Ranks::carries(Operation operation) const {
+  return (carried_ & bit_of(operation)) != 0;
+}
+
+const char* Ranks::why_never(Operation operation) const {
+  if (carries(operation)) return nullptr;
+  return (elsewhere_ & bit_of(operation)) != 0 ? kElsewhere
+                                               : "no size of it was measured to be slower";
 }
 
 Ranks::Outcome Ranks::run_part(const Call& call, const Schedule& schedule, const Buffers& buffers,

@@ -48,6 +48,12 @@ class Ranks {
   };
   const Prepared& prepare(const Call& call) { return prepare(call, false); }
 
+  /// Whether some calls of the operation are carried out here. If not, all ranks know, and none of
+  /// them says anything of a call.
+  bool carries(Operation operation) const;
+  /// Then why; null where some are.
+  const char* why_never(Operation operation) const;
+
   /// The next call is left to the library: says so to the others, unless that is so of all calls
   /// of the operation here, and they know.
   void pass(Operation operation);
@@ -103,7 +109,8 @@ class Ranks {
   std::unique_ptr<StageMemory> memory_;
   std::optional<Measured> measured_;
   NodeSizes sizes_;
-  std::uint32_t carried_;  ///< a bit of each operation of which some calls are carried out
+  std::uint32_t carried_;    ///< a bit of each operation of which some calls are carried out
+  std::uint32_t elsewhere_;  ///< and of those that would be on other numbers of nodes and ranks
   NodeTransport transport_;
   std::array<Kept, kMostKept> kept_;
   Prepared unkept_;  ///< of calls whose blocks have sizes of their own

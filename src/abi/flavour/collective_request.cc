@@ -59,8 +59,14 @@ Request::Request(collective::Operation operation, MPI_Comm comm) noexcept {
   call.operation = operation;
   communicator_ = CollectiveCommunicator::find(comm);
   if (communicator_ == nullptr) return;
-  if (collective::ChoiceLog::is_recorded()) begin_ = record::ticks();
   ranks_ = communicator_->enter();
+  if (ranks_ != nullptr && !ranks_->carries(operation)) {
+    // The library's calls are to be as fast as without us, so no argument is looked at.
+    note({.reason = ranks_->why_never(operation), .has_size = false}, nullptr);
+    ranks_ = nullptr;
+    return;
+  }
+  if (collective::ChoiceLog::is_recorded()) begin_ = record::ticks();
   if (ranks_ == nullptr) {
     note({.reason = communicator_->reason(),
           .has_size = false,
