@@ -97,11 +97,15 @@ record::DecisionCost* ChoiceLog::note(const Call& call, const Chosen& chosen,
 record::DecisionCost* ChoiceLog::find_or_keep(const Call& call, const Chosen& chosen,
                                               const Ranks* prepared) {
   const int bin = bin_of(call);
-  const auto found = std::ranges::find_if(kept_, [&](const Kept& one) {
+  const auto is_such = [&](const Kept& one) {
     return one.operation == call.operation && one.algorithm == chosen.algorithm &&
            one.reason == chosen.reason && one.use == chosen.use &&
            one.has_size == chosen.has_size && (!chosen.has_size || one.bin == bin);
-  });
+  };
+  // Most calls are as the one before.
+  if (last_ < kept_.size() && is_such(kept_[last_])) return kept_[last_].cost;
+  const auto found = std::ranges::find_if(kept_, is_such);
+  last_ = static_cast<std::size_t>(found - kept_.begin());
   if (found != kept_.end()) return found->cost;
   std::string others;
   if (prepared != nullptr && chosen.has_size) {

@@ -65,6 +65,7 @@ class ChoiceLog {
   int ranks_;
   bool prints_;
   std::vector<Kept> kept_;
+  std::size_t last_ = 0;  ///< that was found
   std::vector<std::vector<Told>> told_;
 };
 

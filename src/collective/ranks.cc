@@ -31,49 +31,16 @@ std::uint64_t note_of(const Call& call, std::uint64_t number) {
   return (number << kBitsOfOperation | operation) << kBitsOfBytes | (call.bytes & kBytes);
 }
 
-/// What was measured where we are better at it.
-struct Found {
-  const Use* use = nullptr;        ///< null: nothing that counts here
-  const char* obstacle = nullptr;  ///< then why
-};
 constexpr const char* kElsewhere =
     "it was measured to be slower, but on other numbers of nodes and of their ranks";
-Found find_use(const Measured& measured, const Shape& shape, const NodeSizes& sizes,
-               const Call& call) {
-  const std::size_t block =
-      call.blocks.are_alike() ? call.bytes : call.bytes / static_cast<std::size_t>(shape.size);
-  const bool is_between_nodes = shape.node_count > 1;
-  Found found{nullptr, "it was not measured to be slower"};
-  for (const Use& use : measured.uses) {
-    const bool is_of_it = use.library == measured.library && use.operation == call.operation &&
-                          use.least <= block && block <= use.most;
-    if (!is_of_it || (use.nodes == kOneNode) == is_between_nodes) continue;
-    if (holds_on(use.nodes, use.operation, sizes)) return {&use, nullptr};
-    found.obstacle = kElsewhere;
-  }
-  return found;
-}
 
 constexpr std::uint32_t bit_of(Operation operation) {
   return std::uint32_t{1} << static_cast<unsigned>(operation);
 }
 
-/// Of which operations something was measured that counts here, or on other nodes: the same on all
-/// ranks.
-struct MeasuredOperations {
-  std::uint32_t here = 0;
-  std::uint32_t elsewhere = 0;
-};
-MeasuredOperations operations_of(const std::optional<Measured>& measured, const NodeSizes& sizes) {
-  if (!measured) return {~std::uint32_t{0}, 0};
-  MeasuredOperations found;
-  const bool is_between_nodes = sizes.nodes > 1;
-  for (const Use& use : measured->uses) {
-    if (use.library != measured->library || (use.nodes == kOneNode) == is_between_nodes) continue;
-    (holds_on(use.nodes, use.operation, sizes) ? found.here : found.elsewhere) |=
-        bit_of(use.operation);
-  }
-  return found;
+/// Of one rank's block; of an average one where they differ.
+std::size_t block_of(const Call& call, const Shape& shape) {
+  return call.blocks.are_alike() ? call.bytes : call.bytes / static_cast<std::size_t>(shape.size);
 }
 
 /// A number that is the same where the same was measured.
@@ -115,12 +82,10 @@ Ranks::Ranks(std::unique_ptr<fabric::Channel> channel, std::unique_ptr<StageMemo
              const std::optional<Measured>& measured)
     : channel_(std::move(channel)),
       memory_(std::move(memory)),
-      measured_(measured),
-      sizes_(node_sizes(memory_->shape())),
-      carried_(operations_of(measured, sizes_).here),
-      elsewhere_(operations_of(measured, sizes_).elsewhere),
       transport_({memory_->bells(), memory_->milestones(), memory_->shape().node_rank},
-                 waiter_of(*channel_), channel_->tag(kCallTag)) {}
+                 waiter_of(*channel_), channel_->tag(kCallTag)) {
+  set_uses(measured);
+}
 
 Result<std::unique_ptr<Ranks>> Ranks::create(std::shared_ptr<fabric::Team> team,
                                              const std::optional<Measured>& measured,
@@ -160,12 +125,13 @@ void Ranks::fill(const Call& call, bool is_part, Prepared& prepared) const {
   prepared.obstacle = choice.obstacle;
   prepared.schedule.steps.clear();
   prepared.schedule.meets = true;
-  const bool asks = choice.algorithm != nullptr && !is_part && measured_;
-  const Found found = asks ? find_use(*measured_, shape(), sizes_, call) : Found();
-  prepared.use = found.use;
-  if (found.obstacle != nullptr) {
-    prepared.algorithm = nullptr;
-    prepared.obstacle = found.obstacle;
+  prepared.use = nullptr;
+  if (choice.algorithm != nullptr && !is_part && is_measured_) {
+    prepared.use = find_use(call);
+    if (prepared.use == nullptr) {
+      prepared.algorithm = nullptr;
+      prepared.obstacle = why_left(call.operation);
+    }
   }
   if (prepared.algorithm != nullptr && prepared.part == call.bytes) {
     choice.algorithm->plan(shape(), call, limits(), prepared.schedule);
@@ -203,10 +169,33 @@ bool Ranks::carries(Operation operation) const {
   return (carried_ & bit_of(operation)) != 0;
 }
 
-const char* Ranks::why_never(Operation operation) const {
-  if (carries(operation)) return nullptr;
-  return (elsewhere_ & bit_of(operation)) != 0 ? kElsewhere
-                                               : "no size of it was measured to be slower";
+const char* Ranks::why_left(Operation operation) const {
+  return (elsewhere_ & bit_of(operation)) != 0 ? kElsewhere : "it was not measured to be slower";
+}
+
+/// Keeps what counts on these nodes: the same on all ranks.
+void Ranks::set_uses(const std::optional<Measured>& measured) {
+  is_measured_ = measured.has_value();
+  if (!is_measured_) {
+    carried_ = ~std::uint32_t{0};
+    return;
+  }
+  const NodeSizes sizes = node_sizes(shape());
+  const bool is_between_nodes = sizes.nodes > 1;
+  for (const Use& use : measured->uses) {
+    if (use.library != measured->library || (use.nodes == kOneNode) == is_between_nodes) continue;
+    const bool counts = holds_on(use.nodes, use.operation, sizes);
+    (counts ? carried_ : elsewhere_) |= bit_of(use.operation);
+    if (counts) uses_.push_back(&use);
+  }
+}
+
+const Use* Ranks::find_use(const Call& call) const {
+  const std::size_t block = block_of(call, shape());
+  for (const Use* const use : uses_) {
+    if (use->operation == call.operation && use->least <= block && block <= use->most) return use;
+  }
+  return nullptr;
 }
 
 Ranks::Outcome Ranks::run_part(const Call& call, const Schedule& schedule, const Buffers& buffers,

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "base/result.h"
 #include "collective/algorithm.h"
@@ -51,8 +52,11 @@ class Ranks {
   /// Whether some calls of the operation are carried out here. If not, all ranks know, and none of
   /// them says anything of a call.
   bool carries(Operation operation) const;
-  /// Then why; null where some are.
-  const char* why_never(Operation operation) const;
+  /// Whether it was measured to be slower in the library's way, or nobody asks for that: the same
+  /// on all ranks, and known at less cost than by prepare().
+  bool takes_size(const Call& call) const { return !is_measured_ || find_use(call) != nullptr; }
+  /// Why the library carries out what was not measured to be slower.
+  const char* why_left(Operation operation) const;
 
   /// The next call is left to the library: says so to the others, unless that is so of all calls
   /// of the operation here, and they know.
@@ -102,15 +106,18 @@ class Ranks {
   /// `is_part`: of a call that we carry out, whatever was measured of a call as large as the part.
   const Prepared& prepare(const Call& call, bool is_part);
   void fill(const Call& call, bool is_part, Prepared& prepared) const;
+  void set_uses(const std::optional<Measured>& measured);
+  /// Null where nothing was measured of such a call.
+  const Use* find_use(const Call& call) const;
 
   static constexpr std::size_t kMostKept = 64;
 
   std::unique_ptr<fabric::Channel> channel_;
   std::unique_ptr<StageMemory> memory_;
-  std::optional<Measured> measured_;
-  NodeSizes sizes_;
-  std::uint32_t carried_;    ///< a bit of each operation of which some calls are carried out
-  std::uint32_t elsewhere_;  ///< and of those that would be on other numbers of nodes and ranks
+  bool is_measured_ = false;
+  std::vector<const Use*> uses_;  ///< what was measured that counts here
+  std::uint32_t carried_ = 0;     ///< a bit of each operation of which some calls are carried out
+  std::uint32_t elsewhere_ = 0;  ///< and of those that would be on other numbers of nodes and ranks
   NodeTransport transport_;
   std::array<Kept, kMostKept> kept_;
   Prepared unkept_;  ///< of calls whose blocks have sizes of their own

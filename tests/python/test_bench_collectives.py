@@ -23,6 +23,8 @@ headrace: bcast on 2 ranks, from 4 MiB: by the MPI library (another rank left it
 headrace: bcast on 2 ranks, from 4 MiB: by a node's memory
 headrace: alltoallv on 2 ranks: by rows
 headrace: gather on 2 ranks, from 8 B: by slots
+headrace: scatter on 2 ranks: by the MPI library (the communicator's first calls)
+headrace: scatter on 2 ranks: by the MPI library (it was not measured to be slower)
 headrace: allgather on 2 ranks, from 8 B: by ring of nodes (12 messages between nodes)
 headrace: reduce on 2 ranks, from 64 B: by tree of nodes (1 message between nodes)
 """
@@ -58,6 +60,7 @@ def test_too_few_pairs_are_no_loss() -> None:
     [
         ("barrier", 0, "flags"),
         ("allreduce", 8, "each for itself"),
+        ("scatter", 64, "the MPI library"),
         ("allreduce", 15, "each for itself"),
         ("allreduce", 64, ""),  # told of other ranks only
         ("allreduce", 4096, "the MPI library"),

@@ -123,6 +123,7 @@ bool bcast(const Data& data, int root, MPI_Comm comm, int& code) {
     if (root < 0 || root >= request.size()) return request.pass(kNoRoot);
     request.call.bytes = static_cast<std::size_t>(data.count * type.size);
     request.call.root = root;
+    if (!request.takes_size()) return false;
     if (request.rank() == root) {
       return request.run(Packed::to_send(data, type, comm), nullptr, code);
     }
@@ -145,6 +146,7 @@ bool reduce(const void* send, const Data& receive, MPI_Op op, int root, MPI_Comm
     if (root < 0 || root >= request.size()) return request.pass(kNoRoot);
     request.call.bytes = static_cast<std::size_t>(receive.count * type.size);
     request.call.root = root;
+    if (!request.takes_size()) return false;
     request.set_operands(receive.type, op, type);
     if (request.rank() == root) {
       return reduce_data(request, send, receive.count, receive, type, comm, code);
@@ -161,6 +163,7 @@ bool allreduce(const void* send, const Data& receive, MPI_Op op, MPI_Comm comm, 
     if (!request.takes_reduction(op, type)) return false;
     if (!may_count(receive.count, type.size)) return request.pass(kTooLarge);
     request.call.bytes = static_cast<std::size_t>(receive.count * type.size);
+    if (!request.takes_size()) return false;
     request.set_operands(receive.type, op, type);
     return reduce_data(request, send, receive.count, receive, type, comm, code);
   });
@@ -173,6 +176,7 @@ bool allgather(const Data& send, const Data& receive, MPI_Comm comm, int& code) 
     if (has_obstacle(request, receive, type)) return false;
     const std::int64_t ranks = request.size();
     if (!set_blocks_alike(request, receive.count, type.size)) return request.pass(kTooLarge);
+    if (!request.takes_size()) return false;
     const Data in_place{at(receive.address, request.rank() * receive.count * type.extent),
                         receive.count, receive.type};
     const std::size_t all = request.call.bytes * static_cast<std::size_t>(ranks);
@@ -194,10 +198,15 @@ bool allgatherv(const Data& send, const Data& receive, Numbers counts, Numbers d
   return attempted(request, code, [&] {
     const CollectiveType type = collective_type(receive.type);
     if (type.size < 0 || !counts || !displacements) return request.pass(kUnknownType);
+    if (!set_blocks(request, counts, displacements, type.size, type.extent)) {
+      return request.pass(kTooLarge);
+    }
+    if (!request.takes_size()) return false;
     // A copy is brought to its places from blocks that follow each other.
-    const Numbers none(static_cast<const int*>(nullptr));
-    const Numbers& used = has_to_be_packed(receive.address, type) ? none : displacements;
-    if (!set_blocks(request, counts, used, type.size, type.extent)) return request.pass(kTooLarge);
+    if (has_to_be_packed(receive.address, type)) {
+      const Numbers none(static_cast<const int*>(nullptr));
+      set_blocks(request, counts, none, type.size, type.extent);
+    }
     const auto place = [&](int rank) {
       return at(const_cast<void*>(receive.address), displacements[rank] * type.extent);
     };
@@ -226,6 +235,7 @@ bool alltoall(const Data& send, const Data& receive, MPI_Comm comm, int& code) {
     if (has_obstacle(request, receive, type)) return false;
     const std::int64_t ranks = request.size();
     if (!set_blocks_alike(request, receive.count, type.size)) return request.pass(kTooLarge);
+    if (!request.takes_size()) return false;
     const bool stays = send.address == MPI_IN_PLACE;
     if (!stays && !may_count(send.count, ranks)) return request.pass(kTooLarge);
     const std::size_t all = request.call.bytes * static_cast<std::size_t>(ranks);
@@ -253,6 +263,7 @@ bool reduce_scatter(const void* send, const Data& receive, Numbers counts, MPI_O
     if (!counts || !set_blocks(request, counts, none, type.size, type.extent)) {
       return request.pass(kTooLarge);
     }
+    if (!request.takes_size()) return false;
     request.set_operands(receive.type, op, type);
     const Data own{receive.address, counts[request.rank()], receive.type};
     const auto all = static_cast<std::int64_t>(request.call.bytes) / type.size;
@@ -267,6 +278,7 @@ bool reduce_scatter_block(const void* send, const Data& receive, MPI_Op op, MPI_
     const CollectiveType type = collective_type(receive.type);
     if (!request.takes_reduction(op, type)) return false;
     if (!set_blocks_alike(request, receive.count, type.size)) return request.pass(kTooLarge);
+    if (!request.takes_size()) return false;
     request.set_operands(receive.type, op, type);
     return reduce_data(request, send, receive.count * request.size(), receive, type, comm, code);
   });

@@ -40,6 +40,7 @@ bool is_in_place(const void* address) {
 
 bool run(Request& request, const Side& send, const Side& receive, bool is_in_place, MPI_Comm comm,
          int& code) {
+  if (!request.takes_size()) return false;
   if (!send.is_sound(request.size()) || !receive.is_sound(request.size())) {
     return request.pass("a count or a datatype is not known");
   }

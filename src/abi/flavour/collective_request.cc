@@ -62,7 +62,7 @@ Request::Request(collective::Operation operation, MPI_Comm comm) noexcept {
   ranks_ = communicator_->enter();
   if (ranks_ != nullptr && !ranks_->carries(operation)) {
     // The library's calls are to be as fast as without us, so no argument is looked at.
-    note({.reason = ranks_->why_never(operation), .has_size = false}, nullptr);
+    note({.reason = ranks_->why_left(operation), .has_size = false}, nullptr);
     ranks_ = nullptr;
     return;
   }
@@ -102,6 +102,11 @@ bool Request::lack_memory(int& code) noexcept {
   code = MPI_ERR_NO_MEM;
   native.Comm_call_errhandler(communicator_->handle(), code);
   return true;
+}
+
+bool Request::takes_size() {
+  has_size_ = true;
+  return ranks_->takes_size(call) || pass(ranks_->why_left(call.operation));
 }
 
 bool Request::takes_reduction(MPI_Op op, const CollectiveType& type) {

@@ -42,6 +42,9 @@ class Request {
   /// fails: they would wait for this rank for ever. Returns whether it has failed.
   bool lack_memory(int& code) noexcept;
 
+  /// Whether we carry out calls of this size, which is set; else the call is passed. To be asked
+  /// before the data is looked at, so that the library's calls are as fast as without us.
+  bool takes_size();
   /// Whether we carry out a reduction by this operation on elements of this type; else the call is
   /// passed.
   bool takes_reduction(MPI_Op op, const CollectiveType& type);

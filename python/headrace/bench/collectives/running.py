@@ -122,14 +122,17 @@ def _told_of(output: str, cell: Mapping[str, Any], document: Mapping[str, Any]) 
 
 
 def told(output: str, operation: str, block: int, ranks: int) -> Told:
-    """By the lines of HEADRACE_COLL_DISPLAY. block: bytes."""
+    """By the lines of HEADRACE_COLL_DISPLAY. One without a size is of all sizes that no other line
+    is of. block: bytes."""
     size = block * ranks if operation in OF_ALL_BLOCKS else block
     wanted = None if operation in WITHOUT_SIZE else _size_text(size)
-    ways = [
-        Told(way, int(messages) if messages else None)
+    found = [
+        (shown, Told(way, int(messages) if messages else None))
         for name, of, shown, way, messages in SHOWN.findall(output)
-        if name == operation and int(of) == ranks and (wanted is None or shown == wanted)
+        if name == operation and int(of) == ranks
     ]
+    ways = [way for shown, way in found if wanted in (None, shown)]
+    ways = ways or [way for shown, way in found if not shown]
     return ways[-1] if ways else Told()
 
 
