@@ -41,6 +41,12 @@ struct Feature {
   void (*stop)();
   /// The feature joins the chains only by switch_on(), not at its start.
   bool joins_later = false;
+  /// Whether it needs the calls of a procedure that it wraps, once it has started; null: of all.
+  /// Calls no MPI.
+  bool (*needs)(Entry entry) = nullptr;
+  /// Called once, when all features that are wanted were asked to start: records what was decided
+  /// then. Null: nothing.
+  void (*explain)() = nullptr;
 };
 
 }  // namespace headrace::abi

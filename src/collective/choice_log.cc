@@ -19,8 +19,6 @@
 namespace headrace::collective {
 namespace {
 
-constexpr const char* kLibrary = "the MPI library";
-
 std::string size_text(std::size_t bytes) {
   if (bytes < 1024) return std::to_string(bytes) + " B";
   if (bytes < (std::size_t{1} << 20)) return std::to_string(bytes >> 10) + " KiB";
@@ -139,7 +137,8 @@ void ChoiceLog::print(const Call& call, const Chosen& chosen, const Ranks* prepa
   if (is_sized) {
     text += ", from " + size_text(call.bytes == 0 ? 0 : std::bit_floor(call.bytes));
   }
-  text += ": by " + std::string(chosen.algorithm != nullptr ? chosen.algorithm->name : kLibrary);
+  text +=
+      ": by " + std::string(chosen.algorithm != nullptr ? chosen.algorithm->name : kLibraryItself);
   if (chosen.algorithm == nullptr) {
     text += std::string(" (") + chosen.reason + ")";
   } else if (prepared != nullptr && is_sized) {
@@ -158,7 +157,8 @@ record::Decision decision_of(const Call& call, const Chosen& chosen, int ranks,
     decision.subject += bin_text(bin_of(call));
   }
   decision.subject += " on " + std::to_string(ranks) + (ranks == 1 ? " rank" : " ranks");
-  decision.choice = chosen.algorithm != nullptr ? std::string(chosen.algorithm->name) : kLibrary;
+  decision.choice =
+      chosen.algorithm != nullptr ? std::string(chosen.algorithm->name) : kLibraryItself;
   decision.reason = reason_of(chosen);
   decision.alternatives = std::move(alternatives);
   return decision;
@@ -166,7 +166,7 @@ record::Decision decision_of(const Call& call, const Chosen& chosen, int ranks,
 
 std::string alternatives_of(const Shape& shape, const Call& call, const Limits& limits,
                             const Algorithm* chosen) {
-  std::string text = chosen != nullptr ? kLibrary : "";
+  std::string text = chosen != nullptr ? kLibraryItself : "";
   Call part = call;
   part.bytes = part_bytes(shape, call, limits);
   const double parts =

@@ -11,6 +11,9 @@
 
 namespace headrace::collective {
 
+/// A choice: who carries out what we do not.
+inline constexpr const char* kLibraryItself = "the MPI library";
+
 /// What is done with a call.
 struct Chosen {
   const Algorithm* algorithm = nullptr;  ///< null: the MPI library carries it out

@@ -12,6 +12,7 @@ from test_collectives import ON, OPERATIONS, SOURCES
 from test_recorder import report_of
 
 RANKS = 3
+REDUCTIONS = {"reduce", "allreduce", "reduce_scatter", "reduce_scatter_block"}
 
 
 def record(host: Host, label: str, **settings: str) -> tuple[dict, Result]:
@@ -34,9 +35,19 @@ def calls_of(report: dict) -> Counter[str]:
 
 
 def choices(report: dict) -> list[tuple[str, dict]]:
-    """Decisions, each with its operation."""
-    named = [(own["subject"].split()[0], own) for own in report["decisions"]]
-    return [(name, own) for name, own in named if name in OPERATIONS]
+    """Decisions on calls that the layer sees, each with its operation."""
+    named = [(own["subject"].split(), own) for own in report["decisions"]]
+    return [(words[0], own) for words, own in named if words[0] in OPERATIONS and "on" in words]
+
+
+def left_alone(report: dict) -> dict[str, str]:
+    """Operations whose calls the layer never sees, each with the reason."""
+    return {
+        name: own["reason"]
+        for own in report["decisions"]
+        if own["choice"] == "the MPI library" and " on " not in own["subject"]
+        for name in own["subject"].split(", ")
+    }
 
 
 def test_each_call_has_its_choice(host: Host, library: Path) -> None:
@@ -63,19 +74,51 @@ def test_each_call_has_its_choice(host: Host, library: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "value", "operation", "reason"),
+    ("setting", "value", "operations"),
     [
-        ("HEADRACE_COLL_OFF", "bcast", "bcast", "HEADRACE_COLL_OFF names it"),
-        ("HEADRACE_COLL_ORDER", "library", "allreduce", "HEADRACE_COLL_ORDER=library"),
-        ("HEADRACE_SHARED_MEMORY", "none", "barrier", None),
+        ("HEADRACE_COLL_OFF", "bcast", {"bcast"}),
+        ("HEADRACE_COLL_ORDER", "library", REDUCTIONS),
     ],
 )
-def test_why_the_library_does_it(
-    host: Host, setting: str, value: str, operation: str, reason: str | None, library: Path
+def test_what_the_user_leaves_to_the_library(
+    host: Host, setting: str, value: str, operations: set[str], library: Path
 ) -> None:
-    report, _ = record(host, value, **{setting: value})
-    own = [one for name, one in choices(report) if name == operation]
+    """With the display each call is told of, without it none goes through the layer."""
+    for display in ("1", "0"):
+        given = {setting: value, "HEADRACE_COLL_DISPLAY": display}
+        report, done = record(host, f"{value}-{display}", **given)
+        own = [one for name, one in choices(report) if name in operations]
+        alone = left_alone(report)
+        if display == "0":
+            assert not own and set(alone) == operations, (own, alone)
+            reasons = set(alone.values())
+        else:
+            assert own and not alone, alone
+            assert {one["choice"] for one in own} == {"the MPI library"}, own
+            for operation in operations:
+                times = [one["times"] for name, one in choices(report) if name == operation]
+                assert sum(times) == calls_of(report)[operation]
+            reasons = {one["reason"] for one in own}
+        assert len(reasons) == 1 and reasons.pop().startswith(setting), done.explain()
+
+
+def test_why_nodes_that_share_nothing_use_the_library(host: Host, library: Path) -> None:
+    report, _ = record(host, "none", HEADRACE_SHARED_MEMORY="none")
+    own = [one for name, one in choices(report) if name == "barrier"]
     assert own and all(one["choice"] == "the MPI library" for one in own), own
-    if reason:
-        assert reason in {one["reason"] for one in own}
-    assert sum(one["times"] for one in own) == calls_of(report)[operation]
+    assert sum(one["times"] for one in own) == calls_of(report)["barrier"]
+
+
+def test_what_no_table_has_is_left_alone(host: Host, library: Path) -> None:
+    """The shipped table has no barrier, and nothing for Intel MPI. A table of the user's own may be
+    another one on each node, so all operations are looked at."""
+    given = {"HEADRACE_COLL_USE": "measured", "HEADRACE_COLL_DISPLAY": "0"}
+    report, _ = record(host, "shipped", **given)
+    alone, seen = left_alone(report), {name for name, _ in choices(report)}
+    assert set(alone.values()) == {"it was not measured to be slower"}
+    assert not seen & set(alone) and seen | set(alone) == OPERATIONS
+    assert "barrier" in alone and ("allgather" in seen) == (host.name != "intel")
+    table = work_directory(f"recorded-collectives-table-{host.name}") / "table.toml"
+    table.write_text('[mpich.one]\nbarrier = "0-0 1.5"\n')
+    report, _ = record(host, "own", HEADRACE_COLL_TABLE=str(table), **given)
+    assert not left_alone(report) and {name for name, _ in choices(report)} == OPERATIONS

@@ -146,6 +146,39 @@ TEST_F(Chain, GoesOnWithoutOneThatCannotStart) {
   EXPECT_EQ(stopped, "o");
 }
 
+int explained = 0;
+
+TEST_F(Chain, LeadsPastAFeatureThatNeedsNoCallsOfAProcedure) {
+  const Feature some = {kOuter,
+                        "some",
+                        outer_wrappers,
+                        nullptr,
+                        nullptr,
+                        nullptr,
+                        false,
+                        [](Entry entry) { return entry != Entry::Wait; },
+                        [] { ++explained; }};
+  const Feature none = {
+      kInner, "none",  inner_wrappers,     nullptr, [] { return Start::unneeded; }, nullptr,
+      false,  nullptr, [] { ++explained; }};
+  const Feature* const own[] = {&some, &none};
+  set_features(own);
+  explained = 0;
+  begin();
+  EXPECT_EQ(explained, 2);
+  EXPECT_EQ(path_of(Entry::Wait), "l");
+  EXPECT_EQ(path_of(Entry::Test), "l");
+  EXPECT_EQ(path_of(Entry::File_sync), "ol");
+  // Before features start nobody knows what they need.
+  EXPECT_TRUE(is_wrapped(Entry::Wait));
+  switch_off(kOuter);
+  EXPECT_EQ(path_of(Entry::File_sync), "l");
+  switch_on(kOuter);
+  EXPECT_EQ(path_of(Entry::File_sync), "ol");
+  EXPECT_EQ(path_of(Entry::Wait), "l");
+  set_features(both);
+}
+
 TEST_F(Chain, StopsTheOutermostFirst) {
   begin();
   stop_features();

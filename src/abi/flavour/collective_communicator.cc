@@ -1,18 +1,12 @@
 #include "abi/flavour/collective_communicator.h"
 
 #include <optional>
-#include <string_view>
 #include <utility>
 
+#include "abi/flavour/collective_use.h"
 #include "abi/flavour/communicator_team.h"
-#include "abi/flavour/job.h"
 #include "abi/flavour/kept_with_communicator.h"
-#include "abi/flavour/library_version.h"
-#include "base/message.h"
 #include "base/settings.h"
-#include "base/small_file.h"
-#include "base/spelling.h"
-#include "collective/use_table.h"
 #include "device/detection.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
@@ -23,45 +17,6 @@ template <class Function>
 int of(MPI_Comm communicator, Function function, int otherwise) {
   int value = otherwise;
   return function(communicator, &value) == MPI_SUCCESS ? value : otherwise;
-}
-
-collective::Library find_library() {
-#ifdef HEADRACE_FLAVOUR_OPENMPI
-  return collective::Library::openmpi;
-#else
-  const std::string_view version = library_version();
-  if (version.find("Intel") != std::string_view::npos) return collective::Library::intel;
-  return version.find("MPICH") != std::string_view::npos ? collective::Library::mpich
-                                                         : collective::Library::other;
-#endif
-}
-
-/// The user's table; null without one. What is wrong with it is told by rank 0 of the job.
-const collective::UseTable* users_table() {
-  static const collective::UseTable* const table = []() -> const collective::UseTable* {
-    constexpr std::size_t kMostBytes = std::size_t{1} << 20;
-    const std::string& name = settings().coll_table;
-    if (name.empty()) return nullptr;
-    const std::string text = read_small_file(name.c_str(), kMostBytes);
-    auto* const read = new collective::UseTable(collective::read_use_table(text));
-    if (text.empty()) read->problems.emplace_back("nothing can be read there, name another file");
-    if (rank_in_job() != 0) return read;
-    for (const std::string& problem : read->problems) {
-      print_message("HEADRACE_COLL_TABLE='" + printable(name) + "': " + problem);
-    }
-    return read;
-  }();
-  return table;
-}
-
-/// Where calls are carried out; none where the user wants us to carry out all we can.
-std::optional<collective::Measured> what_was_measured() {
-  if (settings().coll_use == CollectiveUseSetting::always) return std::nullopt;
-  static const collective::Library library = find_library();
-  collective::Measured measured;
-  measured.library = library;
-  if (users_table() != nullptr) measured.uses = users_table()->uses;
-  return measured;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <limits>
 #include <new>
 
+#include "abi/flavour/collective_use.h"
 #include "abi/flavour/committed.h"
 #include "abi/flavour/error.h"
 #include "abi/flavour/glue.h"
@@ -35,30 +36,14 @@ struct Copies {
 
 }  // namespace
 
-const SwitchedOff& switched_off() {
-  static const auto& off = *new SwitchedOff([] {
-    SwitchedOff found;
-    for (const std::string& name : settings().coll_off) {
-      std::string_view own = name;
-      if (own.starts_with("mpi_")) own.remove_prefix(4);
-      const auto operation = collective::operation_named(own);
-      if (own == "1" || own == "all") {
-        found.operations = ~0U;
-      } else if (operation) {
-        found.operations |= 1U << static_cast<unsigned>(*operation);
-      } else if (own != "0") {
-        found.unknown.push_back(name);
-      }
-    }
-    return found;
-  }());
-  return off;
-}
-
 Request::Request(collective::Operation operation, MPI_Comm comm) noexcept {
   call.operation = operation;
   communicator_ = CollectiveCommunicator::find(comm);
   if (communicator_ == nullptr) return;
+  if (const char* const reason = why_never(operation)) {
+    note({.reason = reason, .has_size = false}, nullptr);
+    return;
+  }
   ranks_ = communicator_->enter();
   if (ranks_ != nullptr && !ranks_->carries(operation)) {
     // The library's calls are to be as fast as without us, so no argument is looked at.
@@ -72,12 +57,6 @@ Request::Request(collective::Operation operation, MPI_Comm comm) noexcept {
           .has_size = false,
           .is_lasting = communicator_->is_left_out()},
          nullptr);
-    return;
-  }
-  if ((switched_off().operations >> static_cast<unsigned>(operation) & 1U) != 0) {
-    pass("HEADRACE_COLL_OFF names it");
-  } else if (reduces(operation) && settings().coll_order == CollectiveOrderSetting::library) {
-    pass("HEADRACE_COLL_ORDER=library");
   }
 }
 

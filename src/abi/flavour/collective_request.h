@@ -15,13 +15,6 @@
 
 namespace headrace::HEADRACE_FLAVOUR::collective_calls {
 
-/// Which operations the user leaves to the library, a bit each, and names that are of none.
-struct SwitchedOff {
-  unsigned operations = 0;
-  std::vector<std::string> unknown;
-};
-const SwitchedOff& switched_off();
-
 /// One call of the program's of an operation that we may carry out.
 class Request {
  public:

@@ -20,7 +20,7 @@ std::atomic<void*> links[kFeatureCount][2][kEntryCount] = {};
 
 namespace {
 
-/// Guarded by its mutex. No feature is called while it is held.
+/// Guarded by its mutex. Of features only needs() is called while it is held.
 struct Chains {
   std::mutex mutex;
   std::span<const Feature* const> features;
@@ -46,6 +46,12 @@ const Wrapper* find_wrapper(const Feature& feature, Entry entry) {
   return found == feature.wrappers.end() || found->entry != entry ? nullptr : &*found;
 }
 
+/// Null also where the feature needs no calls of the procedure.
+const Wrapper* find_needed_wrapper(const Feature& feature, Entry entry) {
+  const Wrapper* const found = find_wrapper(feature, entry);
+  return found == nullptr || feature.needs == nullptr || feature.needs(entry) ? found : nullptr;
+}
+
 /// Links the features of one procedure that are on, from the library outwards, so that a call
 /// always finds a whole chain. A feature that has left keeps its link, since calls may be in it.
 void resolve_chain(const Chains& own, Entry entry) {
@@ -53,8 +59,9 @@ void resolve_chain(const Chains& own, Entry entry) {
     void* behind = nullptr;  // the end, which is looked up when it is called
     for (auto each = own.features.rbegin(); each != own.features.rend(); ++each) {
       const int index = index_of(**each);
-      const Wrapper* const wrapper = find_wrapper(**each, entry);
-      if (wrapper == nullptr || !own.is_on[index]) continue;
+      if (!own.is_on[index]) continue;
+      const Wrapper* const wrapper = find_needed_wrapper(**each, entry);
+      if (wrapper == nullptr) continue;
       links[index][name][static_cast<int>(entry)].store(behind, std::memory_order_release);
       behind = reinterpret_cast<void*>(wrapper->functions[name]);
     }
@@ -123,6 +130,9 @@ bool start_features() {
     if (start != Start::started) continue;
     own.is_started[index_of(feature)] = true;
     any = any || !feature.joins_later;
+  }
+  for (const Feature* const feature : own.features) {
+    if (own.is_wanted[index_of(*feature)] && feature->explain != nullptr) feature->explain();
   }
   return any;
 }
