@@ -120,7 +120,12 @@ std::string seconds(double ns) {
 
 void add_times(std::vector<std::string>& lines, const IoTimes& times, std::int64_t ranks) {
   for (std::size_t i = 0; i < kIoTimes; ++i) {
-    if (i == meeting) lines.push_back("  of collective calls:");
+    if (i == meeting) {
+      const bool is_any = std::any_of(times.greatest.begin() + meeting, times.greatest.end(),
+                                      [](std::int64_t ns) { return ns > 0; });
+      lines.push_back(is_any ? "  of collective calls:" : "  of collective calls: there were none");
+      if (!is_any) return;
+    }
     std::string name = std::string(i < meeting ? "  " : "    ") + kTimeNames[i];
     name.resize(20, ' ');
     const double mean = static_cast<double>(times.sum[i]) / static_cast<double>(ranks);

@@ -35,6 +35,7 @@ def test_statistics_are_of_all_nodes(name, coherent, three_nodes, library) -> No
         "HEADRACE_IO_STATS": "2",
         "MPICH_MPIIO_AGGREGATOR_PLACEMENT_DISPLAY": "1",
         "MPICH_MPIIO_TIMERS": "1",
+        "MPICH_MPIIO_HINTS_DISPLAY": "1",
         "HEADRACE_COHERENT_FS": coherent,
         "HEADRACE_WRITE_PATH": "automatic" if coherent == "none" else "exchanged",
         "HEADRACE_RECORD": "0",
@@ -47,6 +48,7 @@ def test_statistics_are_of_all_nodes(name, coherent, three_nodes, library) -> No
     assert told(result.err, coherent == "none") == expected, result.explain()
     assert "6 ranks on 3 nodes, " in result.err, result.explain()
     check_aggregators(result.err, directory / "interleaved", coherent == "none")
+    check_hints_display(result.err, coherent)
     closes = result.err.count("headrace: I/O of '")
     assert result.err.count("headrace: times of '") == closes >= 3, result.explain()
     rows = re.findall(rf"headrace: +([a-z ]+?) +{NUMBER} +{NUMBER} +{NUMBER}\n", result.err)
@@ -81,6 +83,23 @@ def check_aggregators(said: str, file: Path, is_alone: bool) -> None:
         ("1", "2", "n1"),
         ("2", "4", "n2"),
     ]
+
+
+def check_hints_display(said: str, coherent: str) -> None:
+    """Each file's block says whether nodes move data for each other, and what would allow it."""
+    told = re.findall(r"^(?:headrace: )?  nodes: (.*)$", said, re.MULTILINE)
+    files = re.findall(r"^headrace: hints of '.*/(\w+)'", said, re.MULTILINE)
+    assert told and len(told) <= len(files), said
+    for line in told:
+        if coherent != "none":
+            assert line == "they may move data for each other, where that costs less"
+            continue
+        match = re.fullmatch(
+            r"each moves its own data \(on this file system, (\w+), others might not see its "
+            r"writes at once\); if they do, set HEADRACE_COHERENT_FS=(\w+)",
+            line,
+        )
+        assert match and match[1] == match[2], line
 
 
 @pytest.mark.parametrize("name", ["mpich", "openmpi", "intel"])
