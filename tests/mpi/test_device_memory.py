@@ -9,7 +9,16 @@ from pathlib import Path
 
 import pytest
 from hosts import Host
-from running import BUILD, REPOSITORY, Result, compile_c, compile_program, launch, work_directory
+from running import (
+    BUILD,
+    REPOSITORY,
+    Result,
+    compile_c,
+    compile_program,
+    launch,
+    one_at_a_time,
+    work_directory,
+)
 
 STAND_INS = REPOSITORY / "tests" / "support" / "gpu"
 DRIVERS = {
@@ -31,8 +40,9 @@ def stand_in(driver: str) -> Path:
     )
     directory = BUILD / "drivers" / driver
     directory.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(built, directory / f".{name}")
-    (directory / f".{name}").rename(directory / name)
+    with one_at_a_time(f"driver-{driver}"):
+        shutil.copyfile(built, directory / f".{name}")
+        (directory / f".{name}").rename(directory / name)
     return directory
 
 
