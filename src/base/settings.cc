@@ -328,7 +328,8 @@ const SettingRule rules[] = {
      "(all ranks of a job must have the same), let a module or the job's environment set it"},
     {"HEADRACE_COLL_TABLE", "",
      [](const std::string& text, Settings& s) { return read_text(text, s.coll_table); },
-     [](Settings& s) { s.coll_table = Settings().coll_table; }, nullptr, ""},
+     [](Settings& s) { s.coll_table = Settings().coll_table; }, nullptr,
+     "(all ranks of a job must have the same), let a module or the job's environment set it"},
     {"HEADRACE_COLL_AFTER", "3",
      [](const std::string& text, Settings& s) {
        return read_integer(text, 0, 1000000, s.coll_after);

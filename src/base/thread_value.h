@@ -7,10 +7,11 @@ namespace headrace {
 /// The one `Value` of the calling thread, made at its first use and freed when the thread ends.
 /// Calls may come later than that, from exit handlers and from destructors of other variables: they
 /// get a new one, which is never freed. It is not in the thread's own memory, of which a library
-/// that is loaded late, as front libraries load this one, gets little. Throws std::bad_alloc.
+/// that is loaded late, as front libraries load this one, gets little: a pointer is. Throws
+/// std::bad_alloc.
 template <class Value>
 Value& thread_value() {
-  thread_local constinit Value* value = nullptr;
+  [[gnu::tls_model("initial-exec")]] thread_local constinit Value* value = nullptr;
   if (value == nullptr) {
     value = new Value();
     struct End {

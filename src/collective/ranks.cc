@@ -170,7 +170,7 @@ bool Ranks::carries(Operation operation) const {
 }
 
 const char* Ranks::why_left(Operation operation) const {
-  return (elsewhere_ & bit_of(operation)) != 0 ? kElsewhere : "it was not measured to be slower";
+  return (elsewhere_ & bit_of(operation)) != 0 ? kElsewhere : kNotSlower;
 }
 
 /// Keeps what counts on these nodes: the same on all ranks.

@@ -18,6 +18,9 @@
 
 namespace headrace::collective {
 
+/// Why the library carries an operation out: nothing was measured of it.
+inline constexpr const char* kNotSlower = "it was not measured to be slower";
+
 /// What would carry calls out without us, and where we are faster. The table must live as long.
 struct Measured {
   Library library = Library::other;

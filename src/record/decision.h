@@ -39,7 +39,7 @@ struct PlainDecision {
 };
 
 /// Why a file gets buffers that this process writes to as if nobody else did, where other nodes may
-/// reach it: node_tables.h looks for such files, and the command does (analysis/files.py).
+/// reach it: node_tables.h looks for such files, and the command does (analysis/decisions.py).
 inline constexpr std::string_view kOthersMayReach =
     "HEADRACE_IOBUF names it, and other nodes may reach it";
 

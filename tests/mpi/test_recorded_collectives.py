@@ -42,12 +42,11 @@ def choices(report: dict) -> list[tuple[str, dict]]:
 
 def left_alone(report: dict) -> dict[str, str]:
     """Operations whose calls the layer never sees, each with the reason."""
-    return {
-        name: own["reason"]
-        for own in report["decisions"]
-        if own["choice"] == "the MPI library" and " on " not in own["subject"]
-        for name in own["subject"].split(", ")
-    }
+    rows = [own for own in report["decisions"] if own["subject"] in OPERATIONS]
+    for own in rows:
+        assert own["choice"] == "the MPI library" and own["cost_seconds"] is None, own
+        assert own["times"] == calls_of(report)[own["subject"]], own
+    return {own["subject"]: own["reason"] for own in rows}
 
 
 def test_each_call_has_its_choice(host: Host, library: Path) -> None:

@@ -107,6 +107,24 @@ def test_files_matrix_and_decisions(tmp_path: Path) -> None:
     ]
 
 
+def test_calls_that_headrace_never_sees_are_counted_by_the_recorder(tmp_path: Path) -> None:
+    job = small_job()
+    for subject, reason in (
+        ("allreduce", "why"),
+        ("barrier", "why"),
+        ("bcast on 2 ranks", "other"),
+    ):
+        job.nodes[0].add(
+            "decisions", rank=0, subject=subject, choice="the MPI library", reason=reason,
+            alternatives="", cost=-1,
+        )  # fmt: skip
+    what = found(job, tmp_path)
+    calls = {one.name: one.sums.calls for one in what.procedures}
+    assert calls["MPI_Allreduce"] > 2 and "MPI_Barrier" not in calls
+    left = {one.subject: one.times for one in what.decisions if one.choice == "the MPI library"}
+    assert left == {"allreduce": calls["MPI_Allreduce"], "bcast on 2 ranks": 1}
+
+
 def test_decisions_on_many_files_are_one(tmp_path: Path) -> None:
     job = small_job()
     for number, node in enumerate(job.nodes):

@@ -7,8 +7,9 @@ from headrace.analysis import files as of_files
 from headrace.analysis.accesses import Access, Flows, UsedFile, accesses, flows, used_files
 from headrace.analysis.calls import BINS, Sums, Totals, add_up
 from headrace.analysis.costs import costs
+from headrace.analysis.decisions import Decision, decisions, held_twice
 from headrace.analysis.eager import NOT_TOLD, Eager, eager, limit_in_force
-from headrace.analysis.files import Decision, Edge, File
+from headrace.analysis.files import Edge, File
 from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
 from headrace.analysis.heat_map import HeatMap, heat_map
 from headrace.analysis.last_calls import LastCall, last_calls
@@ -62,7 +63,7 @@ class Class:
 class Quality:
     """What is known of how good the numbers are; None: not measured. off: of the rank for which
     recording was off for longest. Of all ranks, mismatched: ends of regions, unsized: receives
-    without bytes. held_twice: files whose data is at risk (analysis/files.py)."""
+    without bytes. held_twice: files whose data is at risk (analysis/decisions.py)."""
 
     folded: int | None = None
     checks: int | None = None
@@ -217,7 +218,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
         accesses=others,
         used_files=used_files(files, others, record.facts.get("directory", "")),
         flows=flows(record, files, others),
-        decisions=tuple(of_files.decisions(record)),
+        decisions=tuple(decisions(record, totals.procedures)),
         placement=placement(job.ranks),
         settings=chosen,
         variables=variables(record),
@@ -231,7 +232,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
             max((one.off for one in job.ranks), default=0),
             sum(one.mismatched for one in job.ranks),
             sum(one.unsized for one in job.ranks),
-            of_files.held_twice(record),
+            held_twice(record),
         ),
         metrics=metrics(record, job, totals, waits, by_cost, files)
         | {"eager_limit_bytes": limit and limit.bytes},

@@ -1,9 +1,7 @@
-"""Tables `files`, `matrix` and `decisions`, added up over ranks."""
+"""Tables `files` and `matrix`, added up over ranks."""
 
-import re
-from collections import Counter, defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections import Counter
+from dataclasses import dataclass
 
 from headrace.record.tables import Record
 
@@ -89,8 +87,8 @@ def files(record: Record) -> list[File]:
             file.ranks += (name, rank) not in seen
             seen.add((name, rank))
             file.only_rank = rank if file.ranks == 1 else None
-            file.store_read = _plus(file.store_read, store_read)
-            file.store_written = _plus(file.store_written, store_written)
+            file.store_read = plus(file.store_read, store_read)
+            file.store_written = plus(file.store_written, store_written)
             for column, value in zip(_SUMS, sums, strict=True):
                 setattr(file, column, getattr(file, column) + value)
     if "files.read_requests" not in record.missing:
@@ -128,7 +126,8 @@ def exchange(record: Record) -> dict[int, int]:
     return dict(by_rank)
 
 
-def _plus(sum_so_far: int | None, value: int) -> int | None:
+def plus(sum_so_far: int | None, value: int) -> int | None:
+    """None: nothing is known. A value below 0 is not known."""
     return sum_so_far if value < 0 else (sum_so_far or 0) + value
 
 
@@ -153,72 +152,3 @@ def matrix(record: Record) -> list[Edge]:
 def heaviest(edges: list[Edge], most: int) -> tuple[Edge, ...]:
     """The pairs of most bytes."""
     return tuple(sorted(edges, key=lambda one: (-one.bytes, one.sender, one.receiver))[:most])
-
-
-@dataclass
-class Decision:
-    """What Headrace chose. times: calls that went by it, or how often it was chosen. cost: ns;
-    None if unknown."""
-
-    subject: str
-    choice: str
-    reason: str
-    alternatives: str
-    times: int = 0
-    cost: int | None = None
-
-
-_TEXTS = ("subject", "choice", "reason", "alternatives")
-
-
-def decisions(record: Record) -> list[Decision]:
-    """Equal ones once, in the order of their first time; those on many files together."""
-    found: dict[tuple[str, ...], Decision] = {}
-    for node in record.nodes:
-        texts = zip(*(node.texts_of("decisions", name) for name in _TEXTS), strict=True)
-        numbers = node["decisions"].rows("calls", "cost")
-        for words, (calls, cost) in zip(texts, numbers, strict=True):
-            one = found.setdefault(words, Decision(*words))
-            one.times += calls or 1
-            one.cost = _plus(one.cost, cost)
-    return _folded(found.values())
-
-
-# As src/record/decision.h has it.
-_OTHERS_MAY_REACH = "HEADRACE_IOBUF names it, and other nodes may reach it"
-
-
-def held_twice(record: Record) -> tuple[str, ...]:
-    """Files that processes of several nodes wrote to through buffers, each as if it were alone."""
-    nodes: Counter[str] = Counter()
-    for node in record.nodes:
-        texts = zip(
-            node.texts_of("decisions", "subject"), node.texts_of("decisions", "reason"), strict=True
-        )
-        names = {_OF_ONE_FILE.fullmatch(of) for of, why in texts if why == _OTHERS_MAY_REACH}
-        nodes.update({name[2] for name in names if name and name[2].startswith("/")})
-    return tuple(sorted(name for name, count in nodes.items() if count > 1))
-
-
-_OF_ONE_FILE = re.compile(r"(.* of) '(.*)'", re.DOTALL)
-_MOST_ALIKE = 8
-
-
-def _folded(decisions: Iterable[Decision]) -> list[Decision]:
-    """More than a few that differ in a file's name alone, and whose cost is not measured, are one:
-    each process may have files of its own."""
-    alike: defaultdict[tuple[str, ...], list[Decision]] = defaultdict(list)
-    for one in decisions:
-        name = _OF_ONE_FILE.fullmatch(one.subject) if one.cost is None else None
-        rest = (one.choice, one.reason, one.alternatives)
-        alike[name[1] if name else one.subject, str(one.cost), *rest].append(one)
-    folded = []
-    for (kind, *_), group in alike.items():
-        if len(group) <= _MOST_ALIKE:
-            folded += group
-            continue
-        first = _OF_ONE_FILE.fullmatch(group[0].subject)[2]
-        subject = f"{kind} {len(group)} files, such as '{first}'"
-        times = sum(one.times for one in group)
-        folded.append(replace(group[0], subject=subject, times=times))
-    return folded

@@ -5,8 +5,9 @@ from typing import Any
 
 from headrace.advice.judging import Judgement
 from headrace.analysis.analyse import Findings, Procedure, Site
+from headrace.analysis.decisions import Decision
 from headrace.analysis.eager import Eager
-from headrace.analysis.files import Decision, Edge
+from headrace.analysis.files import Edge
 from headrace.analysis.last_calls import LastCall
 from headrace.analysis.numbers import Balance
 from headrace.analysis.paths import Frame

@@ -18,7 +18,8 @@ namespace headrace::HEADRACE_FLAVOUR::collective_calls {
 /// One call of the program's of an operation that we may carry out.
 class Request {
  public:
-  /// Counts the call, and may prepare the communicator.
+  /// Counts the call, and may prepare the communicator; not if the library carries out all calls of
+  /// the operation: ranks that do not tell of these never see them.
   Request(collective::Operation operation, MPI_Comm comm) noexcept;
 
   /// False where the library is to carry the call out, and the other ranks know as well.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <map>
 #include <string_view>
 
 #include "abi/flavour/job.h"
@@ -88,7 +87,7 @@ const char* find_why_never(Operation operation) {
   }
   if (settings().coll_use == CollectiveUseSetting::always) return nullptr;
   if (!settings().coll_table.empty() || is_in_shipped_table(operation)) return nullptr;
-  return "it was not measured to be slower";
+  return collective::kNotSlower;
 }
 
 }  // namespace
@@ -125,15 +124,11 @@ bool is_watched(Operation operation) {
 void record_unwatched() {
   if (rank_in_job() != 0) return;
   static_cast<void>(attempt([]() -> Error {
-    std::map<std::string_view, std::string> names;  // by reason
     for (int i = 0; i < collective::kOperations; ++i) {
       const auto operation = static_cast<Operation>(i);
       if (is_watched(operation)) continue;
-      std::string& list = names[why_never(operation)];
-      list += (list.empty() ? "" : ", ") + std::string(name_of(operation));
-    }
-    for (const auto& [reason, list] : names) {
-      record::note_decision({list, collective::kLibraryItself, std::string(reason), ""}, false);
+      const std::string name(name_of(operation));
+      record::note_decision({name, collective::kLibraryItself, why_never(operation), ""}, false);
     }
     return {};
   }));

@@ -23,14 +23,15 @@ const SwitchedOff& switched_off();
 std::optional<collective::Measured> what_was_measured();
 
 /// Why the library carries out all calls of the operation, on whichever communicator; null if it
-/// may be otherwise. Only settings tell, so it is the same on all ranks: a table of the user's own
-/// may be another file on each node.
+/// may be otherwise. It is the same on all ranks, since only settings tell, of which all ranks have
+/// the same: a table of the user's own is not looked at, which may be another file on each node.
 const char* why_never(collective::Operation operation);
 
 /// Whether calls of the operation come here: to be carried out, or to be told of.
 bool is_watched(collective::Operation operation);
 
-/// Records what is not watched. Its calls go straight to the library, so none of them is told of.
+/// Records, on rank 0, which operations are not watched. The command knows how often the program
+/// called them (analysis/decisions.py).
 void record_unwatched();
 
 }  // namespace headrace::HEADRACE_FLAVOUR

@@ -29,7 +29,9 @@ class EndingCommunicator {
   std::uintptr_t key_;
   const EndingCommunicator* outer_;
 
-  static inline thread_local constinit const EndingCommunicator* innermost_ = nullptr;
+  using Innermost = const EndingCommunicator*;
+  [[gnu::tls_model("initial-exec")]] static inline thread_local constinit Innermost innermost_ =
+      nullptr;
 };
 
 }  // namespace headrace::HEADRACE_FLAVOUR

@@ -82,7 +82,7 @@ class KeptWithCommunicator {
   static inline std::atomic<bool> is_running_ = false;
   /// Changes when a communicator ends, whose handle another one may get.
   static inline constinit std::atomic<std::uint64_t> generation_ = 1;
-  static inline thread_local constinit Found last_;
+  [[gnu::tls_model("initial-exec")]] static inline thread_local constinit Found last_;
 };
 
 }  // namespace headrace::HEADRACE_FLAVOUR

@@ -16,6 +16,9 @@ from headrace.launch.values import Launch
 
 LIMIT_SECONDS = 3600
 PRINT = ("--print",)
+# One call of each size and way is enough to be told what carries it out, from the first one on.
+SHORT = (*PRINT, "--batches", "1", "--batchTime", "0.001")
+TELLING = {"HEADRACE_COLL_DISPLAY": "1", "HEADRACE_COLL_AFTER": "0", "HEADRACE_QUIET": "0"}
 RESULTS = re.compile(r"^results\n(.*?)^end of results$", re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(
     r"^headrace: (\w+) on (\d+) ranks(?:, from (\d+ (?:B|KiB|MiB)))?: by (.*?)"
@@ -81,15 +84,17 @@ def _run(
     always: bool,
     more: Mapping[str, str] | None = None,
 ) -> tuple[dict[str, Any], str]:
-    """What the program has written, and all that it and Headrace have said."""
+    """What the program has written, and what Headrace has told in a short job before. Calls that
+    are told of take longer: some would not even come to Headrace otherwise."""
     variables = {
         "HEADRACE_COLLECTIVES": "1",
-        "HEADRACE_COLL_DISPLAY": "1",
-        "HEADRACE_QUIET": "0",
+        "HEADRACE_COLL_DISPLAY": "0",
         **({"HEADRACE_COLL_USE": "always"} if always else {}),
         **(more or {}),
     }
-    return _written(start, start.launch([*flags, *PRINT], environ, variables))
+    _, told_before = _written(start, start.launch([*flags, *SHORT], environ, variables | TELLING))
+    document, _ = _written(start, start.launch([*flags, *PRINT], environ, variables))
+    return document, told_before
 
 
 def _written(start: Start, line: Launch) -> tuple[dict[str, Any], str]:

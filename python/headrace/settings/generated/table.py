@@ -117,7 +117,7 @@ SETTINGS = (
     Setting("HEADRACE_COLL_DISPLAY", "boolean", "0", alias="MPICH_COLL_DISPLAY"),
     Setting("HEADRACE_COLL_ORDER", "choice", "shape", values=("shape", "library"), scope="job"),
     Setting("HEADRACE_COLL_USE", "choice", "measured", values=("measured", "always"), scope="job"),
-    Setting("HEADRACE_COLL_TABLE", "text", ""),
+    Setting("HEADRACE_COLL_TABLE", "text", "", scope="job"),
     Setting("HEADRACE_COLL_AFTER", "integer", "3", minimum=0, maximum=1000000, scope="job"),
     Setting(
         "HEADRACE_ALLTOALLV_THROTTLE",
