@@ -41,7 +41,7 @@ void NodeTransport::stay_near() {
 
 void NodeTransport::pass_call() {
   begin_call(kPassed);
-  milestones_.reach(milestone(call_, kLastPhase), fabric::Milestones::Audience::whoever);
+  milestones_.pass(milestone(call_, kLastPhase));
 }
 
 bool NodeTransport::is_stage_free() {

@@ -186,14 +186,14 @@ void Ranks::set_uses(const std::optional<Measured>& measured) {
     if (use.library != measured->library || (use.nodes == kOneNode) == is_between_nodes) continue;
     const bool counts = holds_on(use.nodes, use.operation, sizes);
     (counts ? carried_ : elsewhere_) |= bit_of(use.operation);
-    if (counts) uses_.push_back(&use);
+    if (counts) uses_[static_cast<std::size_t>(use.operation)].push_back(&use);
   }
 }
 
 const Use* Ranks::find_use(const Call& call) const {
   const std::size_t block = block_of(call, shape());
-  for (const Use* const use : uses_) {
-    if (use->operation == call.operation && use->least <= block && block <= use->most) return use;
+  for (const Use* const use : uses_[static_cast<std::size_t>(call.operation)]) {
+    if (use->least <= block && block <= use->most) return use;
   }
   return nullptr;
 }

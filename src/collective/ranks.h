@@ -118,8 +118,9 @@ class Ranks {
   std::unique_ptr<fabric::Channel> channel_;
   std::unique_ptr<StageMemory> memory_;
   bool is_measured_ = false;
-  std::vector<const Use*> uses_;  ///< what was measured that counts here
-  std::uint32_t carried_ = 0;     ///< a bit of each operation of which some calls are carried out
+  /// What was measured that counts here, by operation.
+  std::array<std::vector<const Use*>, kOperations> uses_;
+  std::uint32_t carried_ = 0;    ///< a bit of each operation of which some calls are carried out
   std::uint32_t elsewhere_ = 0;  ///< and of those that would be on other numbers of nodes and ranks
   NodeTransport transport_;
   std::array<Kept, kMostKept> kept_;

@@ -13,6 +13,12 @@ void Milestones::reach(std::uint64_t number, Audience audience) {
   if (bells_.reuse.has_sleepers()) bells_.reuse.ring();
 }
 
+void Milestones::pass(std::uint64_t number) {
+  ranks_[rank_].reached.store(number, std::memory_order_release);
+  if (bells_.arrivals.has_sleepers()) bells_.arrivals.ring();
+  if (bells_.reuse.has_sleepers()) bells_.reuse.ring();
+}
+
 bool Milestones::have_all_reached(std::uint64_t number) const {
   return std::ranges::all_of(ranks_, [number](const Milestone& rank) {
     return rank.reached.load(std::memory_order_seq_cst) >= number;

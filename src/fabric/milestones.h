@@ -42,6 +42,9 @@ class Milestones {
     reuse     ///< those that want to write again what this rank has read
   };
   void reach(std::uint64_t number, Audience audience);
+  /// Reaches a number that others hardly ever wait for, at less cost: whoever goes to sleep at that
+  /// moment is not woken, and looks again after a millisecond at most.
+  void pass(std::uint64_t number);
 
   bool has_reached(int rank, std::uint64_t number) const {
     return ranks_[static_cast<std::size_t>(rank)].reached.load(std::memory_order_seq_cst) >= number;
