@@ -57,16 +57,19 @@ class NodeTransport final : public Transport {
   };
   Place& next_place();
   void stay_near();
+  bool look_now_and_then(std::uint64_t number);
   void wait_for_messages();
 
   /// Nobody has used a stage of the calls before the first.
   static constexpr std::uint64_t kCallBeforeFirst = 2;
+  static constexpr std::uint64_t kNotes = fabric::kMilestoneNotes;
 
   fabric::Milestones milestones_;
   fabric::Waiter waiter_;
   int tag_;
   std::uint64_t call_ = kCallBeforeFirst;
   std::uint64_t met_ = 0;
+  std::uint64_t near_until_ = kCallBeforeFirst + kNotes;  ///< calls for which there are notes
   std::uint64_t note_ = 0;
   std::vector<Place> places_;  ///< in a ring
   std::size_t first_ = 0;      ///< of those under way

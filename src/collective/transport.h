@@ -23,6 +23,10 @@ inline Error truncation() {
 constexpr std::uint64_t milestone(std::uint64_t call, std::uint8_t phase) {
   return call * (kLastPhase + 1) + phase;
 }
+/// The last call of which such a number, or a greater one, is the last phase.
+constexpr std::uint64_t call_of(std::uint64_t milestone) {
+  return (milestone + 1) / (kLastPhase + 1) - 1;
+}
 
 /// How a rank reaches the others: by MPI and a node's shared memory, or in a simulation. Nothing
 /// here waits.

@@ -25,4 +25,12 @@ bool Milestones::have_all_reached(std::uint64_t number) const {
   });
 }
 
+std::uint64_t Milestones::least_reached() const {
+  std::uint64_t least = ranks_[rank_].reached.load(std::memory_order_relaxed);
+  for (const Milestone& rank : ranks_) {
+    least = std::min(least, rank.reached.load(std::memory_order_seq_cst));
+  }
+  return least;
+}
+
 }  // namespace headrace::fabric

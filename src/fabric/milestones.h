@@ -12,7 +12,7 @@
 namespace headrace::fabric {
 
 /// What a rank says of its last calls, each in a place of its own.
-inline constexpr std::uint64_t kMilestoneNotes = 64;
+inline constexpr std::uint64_t kMilestoneNotes = 256;
 
 /// How far one rank has come, in shared memory, zeroed when new.
 struct alignas(64) Milestone {
@@ -50,6 +50,8 @@ class Milestones {
     return ranks_[static_cast<std::size_t>(rank)].reached.load(std::memory_order_seq_cst) >= number;
   }
   bool have_all_reached(std::uint64_t number) const;
+  /// The number that all have reached.
+  std::uint64_t least_reached() const;
 
   void wait_for(int rank, std::uint64_t number, const Waiter& waiter) {
     bells_.arrivals.wait(waiter, [&] { return has_reached(rank, number); });

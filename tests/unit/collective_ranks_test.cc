@@ -4,12 +4,14 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <numeric>
 #include <thread>
 
 #include "collective/ranks.h"
+#include "fabric/milestones.h"
 #include "sim/mailbox.h"
 
 namespace headrace::collective {
@@ -78,6 +80,29 @@ TEST(Ranks, AddUpMoreThanAStageHolds) {
     ASSERT_EQ(run(ranks, sum_call(kNumbers), mine.data(), sum.data()), Ranks::Outcome::done);
     for (std::size_t i = 0; i < kNumbers; ++i) {
       ASSERT_EQ(sum[i], 3 * static_cast<std::int64_t>(i) + 3);
+    }
+  });
+}
+
+/// What the root has said of a broadcast must stay until the others have read it, though it goes on
+/// at once and passes many calls.
+TEST(Ranks, FindWhatARootSaidThatIsManyCallsAhead) {
+  constexpr std::int64_t kRounds = 3;
+  constexpr std::uint64_t kPassed = 5 * fabric::kMilestoneNotes;
+  run_ranks({"a", "a", "a"}, [](int rank, Ranks& ranks) {
+    Call call;
+    call.operation = Operation::bcast;
+    call.bytes = sizeof(std::int64_t);
+    for (std::int64_t round = 0; round < kRounds; ++round) {
+      call.root = static_cast<int>(round);
+      if (rank != call.root) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      const std::int64_t sent = 100 + round;
+      std::int64_t got = 0;
+      ASSERT_EQ(run(ranks, call, &sent, &got), Ranks::Outcome::done);
+      if (rank != call.root) {
+        ASSERT_EQ(got, sent);
+      }
+      for (std::uint64_t i = 0; i < kPassed; ++i) ranks.pass(Operation::bcast);
     }
   });
 }

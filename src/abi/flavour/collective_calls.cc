@@ -18,8 +18,11 @@ constexpr const char* kNoRoot = "there is no such root";
 /// What an int can count, of the bytes of all ranks and of elements.
 constexpr std::int64_t kMost = std::numeric_limits<int>::max();
 
+/// Without a division, which would take as long as all else that a small call costs here.
 bool may_count(std::int64_t count, std::int64_t size) {
-  return count >= 0 && count <= kMost && (count == 0 || size <= kMost / count);
+  std::int64_t bytes = 0;
+  return count >= 0 && count <= kMost && !__builtin_mul_overflow(count, size, &bytes) &&
+         bytes <= kMost;
 }
 
 /// Of all ranks' blocks, in bytes: those of v-forms.

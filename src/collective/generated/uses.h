@@ -24,7 +24,6 @@ struct Use {
 /// Measured on 2 cores of Zen 5, a virtual machine; nodes are network namespaces,
 /// 2026-11-30; see docs/collectives.md.
 inline constexpr Use kUses[] = {
-    {Library::mpich, Operation::bcast, kOneNode, 1048576, 16777216, 1.6},
     {Library::mpich, Operation::allreduce, kOneNode, 1, 512, 1.5},
     {Library::mpich, Operation::allreduce, kOneNode, 32768, 1048576, 1.1},
     {Library::mpich, Operation::allgather, kOneNode, 1, 16384, 1.1},
