@@ -57,9 +57,7 @@ def test_functions_are_those_that_perf_saw(host: Host, source: str, library: Pat
         # The timer's are fewer than asked for; the report's seconds count each for more.
         ours[one["name"]] += round(one["seconds"] * RATE)
     whole = sum(theirs.values())
-    # Between the exported functions of a library without other symbols perf names the one before.
-    known = {name: count for name, count in theirs.items() if "@" not in name}
-    compared = [name for name, count in known.items() if count > LEAST * whole]
+    compared = [name for name, count in theirs.items() if count > LEAST * whole]
     assert sum(theirs[name] for name in compared) > whole / 2, theirs.most_common(9)
     far = {
         name: (theirs[name], ours[name])
