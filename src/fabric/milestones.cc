@@ -6,16 +6,19 @@ namespace headrace::fabric {
 
 void Milestones::reach(std::uint64_t number, Audience audience) {
   ranks_[rank_].reached.store(number, std::memory_order_seq_cst);
-  if (bells_.arrivals.has_sleepers() && audience != Audience::reuse &&
-      (audience == Audience::whoever || have_all_reached(number))) {
-    bells_.arrivals.ring();
-  }
-  if (bells_.reuse.has_sleepers()) bells_.reuse.ring();
+  wake(number, audience);
 }
 
 void Milestones::pass(std::uint64_t number) {
   ranks_[rank_].reached.store(number, std::memory_order_release);
-  if (bells_.arrivals.has_sleepers()) bells_.arrivals.ring();
+  wake(number, Audience::whoever);
+}
+
+void Milestones::wake(std::uint64_t number, Audience audience) {
+  if (bells_.arrivals.has_sleepers() && audience != Audience::reuse &&
+      (audience == Audience::whoever || have_all_reached(number))) {
+    bells_.arrivals.ring();
+  }
   if (bells_.reuse.has_sleepers()) bells_.reuse.ring();
 }
 

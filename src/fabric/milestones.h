@@ -76,6 +76,8 @@ class Milestones {
   int ranks() const { return static_cast<int>(ranks_.size()); }
 
  private:
+  void wake(std::uint64_t number, Audience audience);
+
   MilestoneBells& bells_;
   std::span<Milestone> ranks_;
   std::size_t rank_;
