@@ -2,11 +2,10 @@
 
 from pathlib import Path
 
+from analysed import found
 from record_support import MILLISECOND, Job, small_job
 
-from headrace.analysis.analyse import Findings, analyse
 from headrace.commands._findings import ENDED_EARLY, judged
-from headrace.record.reader import read
 from headrace.report.last_calls import last_calls_table
 from headrace.report.terminal import first_lines
 from headrace.symbols.resolver import resolve
@@ -30,10 +29,6 @@ def hanging(ranks: int = 4, unheard: int = 0, state: int = 0) -> Job:
             **{"class": 0},
         )
     return job
-
-
-def found(job: Job, folder: Path) -> Findings:
-    return analyse(read(job.write(folder)))
 
 
 def test_their_time_counts_but_no_call(tmp_path: Path) -> None:

@@ -6,9 +6,10 @@ from pathlib import Path
 from time import process_time
 
 import pytest
+from analysed import found
 from record_support import MILLISECOND, Job, NodeTables, small_job
 
-from headrace.analysis.analyse import MOST_FRAMES, Findings, analyse
+from headrace.analysis.analyse import MOST_FRAMES, analyse
 from headrace.analysis.numbers import balance, efficiency, ranges
 from headrace.analysis.procedures import MATCHED, SYNCHRONISING, only_receives
 from headrace.analysis.verdict import verdict
@@ -17,10 +18,6 @@ from headrace.record.reader import read
 
 MS = MILLISECOND
 SECONDS = 20  # one on an idle machine
-
-
-def found(job: Job, folder: Path) -> Findings:
-    return analyse(read(job.write(folder)))
 
 
 def test_the_small_job(tmp_path: Path) -> None:

@@ -2,14 +2,8 @@
 
 from pathlib import Path
 
-from record_support import Job, small_job
-
-from headrace.analysis.analyse import Findings, analyse
-from headrace.record.reader import read
-
-
-def found(job: Job, folder: Path) -> Findings:
-    return analyse(read(job.write(folder)))
+from analysed import found
+from record_support import small_job
 
 
 def test_calls_that_headrace_never_sees_are_counted_by_the_recorder(tmp_path: Path) -> None:
