@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
+import alone
 import pytest
 from hanging import end_processes, processes_below
 
@@ -25,6 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "deep: rows of a test that only --tier full has")
+    config.pluginmanager.register(alone)
     # As from a keyboard interrupt: fixtures, mounts and launched programs are cleaned up.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
 
