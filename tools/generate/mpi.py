@@ -77,12 +77,19 @@ def aliases(entries: list[Binding]) -> list[Alias]:
 
 @dataclass(frozen=True)
 class Feature:
-    """A part of the layer and what it wraps. Its template is `<name>_wrappers.cc.j2`."""
+    """A part of the layer and what it wraps."""
 
     name: str
     wrapped: list[Binding]
     is_typed: bool = True
     """Its wrappers have the C prototypes' types; else machine words."""
+    calls: str = ""
+    """The header and namespace in `flavour` of functions that the wrappers call, with the next
+    function of the chain in front; none: the feature has a template of its own."""
+
+    @property
+    def template(self) -> str:
+        return f"{'calling' if self.calls else self.name}_wrappers.cc.j2"
 
 
 class Model:
@@ -140,7 +147,7 @@ class Model:
                 for own in self.standard.of_linkage(linkage)
                 if wanted.fullmatch(own.procedure) and own.procedure not in spec.get("except", [])
             ]
-        return Feature(spec["name"], wrapped, spec.get("typed", True))
+        return Feature(spec["name"], wrapped, spec.get("typed", True), spec.get("calls", ""))
 
     def check_complete(self) -> None:
         """Every File procedure of the standard must have exactly one treatment."""
@@ -190,9 +197,8 @@ class Model:
         values = self.values()
         made = [render(f"{name}.j2", f"{folder}/{name}", **values) for name in COMMON]
         for feature in self.features:
-            name = f"{feature.name}_wrappers.cc"
-            path = f"{folder}/{name}"
-            made.append(render(f"{name}.j2", path, templates, feature=feature, **values))
+            path = f"{folder}/{feature.name}_wrappers.cc"
+            made.append(render(feature.template, path, templates, feature=feature, **values))
         return made
 
 

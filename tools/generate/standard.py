@@ -102,6 +102,11 @@ class Binding:
         return base if self.linkage == "c" else f"{base}_{self.linkage}"
 
     @property
+    def common(self) -> str:
+        """What the forms with small and large counts have in common: Send."""
+        return self.procedure.removeprefix("MPI_").removesuffix("_c")
+
+    @property
     def profiling_name(self) -> str:
         return profiling(self.name)
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "abi/flavour/ending_communicator.h"
 #include "abi/flavour/native.h"
 
 /// The collective operations that we may carry out. `next` is the function behind us, which carries
@@ -69,17 +68,6 @@ bool scatter(const Data& send, const Data& receive, int root, MPI_Comm comm, int
 bool scatterv(const Blocks& send, const Data& receive, int root, MPI_Comm comm, int& code);
 bool alltoallv(const Blocks& send, const Blocks& receive, MPI_Comm comm, int& code);
 bool alltoallw(const Blocks& send, const Blocks& receive, MPI_Comm comm, int& code);
-
-template <class Next>
-int Comm_free(Next next, MPI_Comm* comm) {
-  const EndingCommunicator ending(comm != nullptr ? *comm : MPI_COMM_NULL);
-  return next(comm);
-}
-
-template <class Next>
-int Comm_disconnect(Next next, MPI_Comm* comm) {
-  return Comm_free(next, comm);
-}
 
 template <class Next>
 int Barrier(Next next, MPI_Comm comm) {

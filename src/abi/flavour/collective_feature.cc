@@ -1,5 +1,4 @@
 // Collective operations in shared memory, and between nodes by leaders.
-#include <optional>
 #include <string_view>
 
 #include "abi/flavour/collective_communicator.h"
@@ -17,17 +16,15 @@ bool is_wanted(const Settings& settings) {
   return settings.collectives && switched_off().operations != ~0U;
 }
 
-/// None if the procedure is no operation, but ends a communicator.
-std::optional<collective::Operation> operation_of(abi::Entry entry) {
+collective::Operation operation_of(abi::Entry entry) {
   std::string_view symbol = abi::entry_symbols[static_cast<int>(entry)][0];
   symbol.remove_prefix(std::string_view("MPI_").size());
   if (symbol.ends_with("_c")) symbol.remove_suffix(2);
-  return collective::operation_named(lower_case(symbol));
+  return collective::operation_named(lower_case(symbol)).value();
 }
 
 bool needs(abi::Entry entry) {
-  const auto operation = operation_of(entry);
-  return !operation || is_watched(*operation);
+  return is_watched(operation_of(entry));
 }
 
 bool is_any_watched() {

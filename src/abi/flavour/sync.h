@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string_view>
 
@@ -8,7 +9,10 @@
 /// A barrier before collective operations, where the user wants one (HEADRACE_COLL_SYNC).
 namespace headrace::HEADRACE_FLAVOUR::sync {
 
-/// Those that can have one, by number; generated.
+inline constexpr std::size_t kOperations = 16;
+
+/// Those that can have one, by number, which the forms with small and large counts share;
+/// generated.
 extern const std::span<const std::string_view> operations;
 
 /// The program calls an operation. Meets the others if it is the call's turn, which all ranks of

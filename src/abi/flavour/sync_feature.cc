@@ -17,8 +17,6 @@ namespace headrace::HEADRACE_FLAVOUR {
 namespace sync {
 namespace {
 
-constexpr std::size_t kMostOperations = 16;
-
 const collective::SyncPlan& plan() {
   static const auto& read =
       *new collective::SyncPlan(collective::read_sync_plan(settings().coll_sync, operations));
@@ -43,7 +41,7 @@ class SyncedCommunicator {
 
  private:
   bool takes_part_ = false;
-  std::array<std::int64_t, kMostOperations> calls_{};
+  std::array<std::int64_t, kOperations> calls_{};
 };
 
 bool is_wanted(const Settings&) {

@@ -1311,12 +1311,13 @@ enum class FeatureId : int {
   recorder,
   sync,
   collective,
+  ending,
   completion,
   topology,
   file,
 };
 
-inline constexpr int kFeatureCount = 6;
+inline constexpr int kFeatureCount = 7;
 
 /// File procedures that work on any native handle, ours too, and are left alone.
 inline constexpr const char* identity_symbols[] = {

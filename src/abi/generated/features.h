@@ -9,8 +9,10 @@ extern const abi::Wrapper recorder_wrappers[636];
 extern const abi::Feature recorder_feature;
 extern const abi::Wrapper sync_wrappers[32];
 extern const abi::Feature sync_feature;
-extern const abi::Wrapper collective_wrappers[31];
+extern const abi::Wrapper collective_wrappers[29];
 extern const abi::Feature collective_feature;
+extern const abi::Wrapper ending_wrappers[2];
+extern const abi::Feature ending_feature;
 extern const abi::Wrapper completion_wrappers[13];
 extern const abi::Feature completion_feature;
 extern const abi::Wrapper topology_wrappers[3];
@@ -20,7 +22,7 @@ extern const abi::Feature file_feature;
 
 /// Outermost first.
 inline constexpr const abi::Feature* features[] = {
-    &recorder_feature,   &sync_feature,     &collective_feature,
+    &recorder_feature,   &sync_feature,     &collective_feature, &ending_feature,
     &completion_feature, &topology_feature, &file_feature,
 };
 

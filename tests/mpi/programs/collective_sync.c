@@ -1,7 +1,8 @@
 /* collective_sync PATH: calls each blocking collective operation when the last rank has made a file
  * PATH.<number>, which it does late. Each rank tells which operations it has left before that. Then
  * come calls before which nobody meets: nonblocking ones, those between groups, and those of one
- * rank. With the argument `counts`: 10 broadcasts and 4 gathers on each of two communicators. */
+ * rank. With the argument `large`: the same by the forms with large counts. `counts`: 10 broadcasts
+ * and 4 gathers on each of two communicators, by both forms in turns. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,29 +19,51 @@ static int places[MOST_RANKS];
 static int bytes_of[MOST_RANKS];
 static MPI_Datatype types[MOST_RANKS];
 
-static void call(int operation, MPI_Comm comm) {
-  const MPI_Datatype type = MPI_INT;
-  switch (operation) {
-    case 0: MPI_Bcast(sent, 1, type, 0, comm); break;
-    case 1: MPI_Reduce(sent, received, 1, type, MPI_SUM, 0, comm); break;
-    case 2: MPI_Allreduce(sent, received, 1, type, MPI_SUM, comm); break;
-    case 3: MPI_Scan(sent, received, 1, type, MPI_SUM, comm); break;
-    case 4: MPI_Exscan(sent, received, 1, type, MPI_SUM, comm); break;
-    case 5: MPI_Gather(sent, 1, type, received, 1, type, 0, comm); break;
-    case 6: MPI_Gatherv(sent, 1, type, received, ones, places, type, 0, comm); break;
-    case 7: MPI_Scatter(sent, 1, type, received, 1, type, 0, comm); break;
-    case 8: MPI_Scatterv(sent, ones, places, type, received, 1, type, 0, comm); break;
-    case 9: MPI_Allgather(sent, 1, type, received, 1, type, comm); break;
-    case 10: MPI_Allgatherv(sent, 1, type, received, ones, places, type, comm); break;
-    case 11: MPI_Alltoall(sent, 1, type, received, 1, type, comm); break;
-    case 12: MPI_Alltoallv(sent, ones, places, type, received, ones, places, type, comm); break;
-    case 13:
-      MPI_Alltoallw(sent, ones, bytes_of, types, received, ones, bytes_of, types, comm);
-      break;
-    case 14: MPI_Reduce_scatter(sent, received, ones, type, MPI_SUM, comm); break;
-    default: MPI_Reduce_scatter_block(sent, received, 1, type, MPI_SUM, comm); break;
+#define CALL(NAME, ONES, PLACES, BYTES)                                                            \
+  const MPI_Datatype type = MPI_INT;                                                               \
+  switch (operation) {                                                                             \
+    case 0: NAME(Bcast)(sent, 1, type, 0, comm); break;                                            \
+    case 1: NAME(Reduce)(sent, received, 1, type, MPI_SUM, 0, comm); break;                        \
+    case 2: NAME(Allreduce)(sent, received, 1, type, MPI_SUM, comm); break;                        \
+    case 3: NAME(Scan)(sent, received, 1, type, MPI_SUM, comm); break;                             \
+    case 4: NAME(Exscan)(sent, received, 1, type, MPI_SUM, comm); break;                           \
+    case 5: NAME(Gather)(sent, 1, type, received, 1, type, 0, comm); break;                        \
+    case 6: NAME(Gatherv)(sent, 1, type, received, ONES, PLACES, type, 0, comm); break;            \
+    case 7: NAME(Scatter)(sent, 1, type, received, 1, type, 0, comm); break;                       \
+    case 8: NAME(Scatterv)(sent, ONES, PLACES, type, received, 1, type, 0, comm); break;           \
+    case 9: NAME(Allgather)(sent, 1, type, received, 1, type, comm); break;                        \
+    case 10: NAME(Allgatherv)(sent, 1, type, received, ONES, PLACES, type, comm); break;           \
+    case 11: NAME(Alltoall)(sent, 1, type, received, 1, type, comm); break;                        \
+    case 12: NAME(Alltoallv)(sent, ONES, PLACES, type, received, ONES, PLACES, type, comm); break; \
+    case 13: NAME(Alltoallw)(sent, ONES, BYTES, types, received, ONES, BYTES, types, comm); break; \
+    case 14: NAME(Reduce_scatter)(sent, received, ONES, type, MPI_SUM, comm); break;               \
+    default: NAME(Reduce_scatter_block)(sent, received, 1, type, MPI_SUM, comm); break;            \
   }
+
+#define SMALL(NAME) MPI_##NAME
+static void call(int operation, MPI_Comm comm) {
+  CALL(SMALL, ones, places, bytes_of)
 }
+
+/* The form with large counts, where the library has it. */
+#if MPI_VERSION >= 4 && !defined(OPEN_MPI)
+static MPI_Count large_ones[MOST_RANKS];
+static MPI_Aint large_places[MOST_RANKS];
+static MPI_Aint large_bytes[MOST_RANKS];
+#define LARGE(NAME) MPI_##NAME##_c
+static void call_large(int operation, MPI_Comm comm) {
+  for (int i = 0; i < MOST_RANKS; ++i) {
+    large_ones[i] = ones[i];
+    large_places[i] = places[i];
+    large_bytes[i] = bytes_of[i];
+  }
+  CALL(LARGE, large_ones, large_places, large_bytes)
+}
+#else
+static void call_large(int operation, MPI_Comm comm) {
+  call(operation, comm);
+}
+#endif
 
 static int has(const char* path, int operation) {
   char name[4096];
@@ -83,10 +106,11 @@ static void call_often(void) {
   MPI_Comm_dup(MPI_COMM_WORLD, &again);
   for (int i = 0; i < 10; ++i) {
     /* In turns: each communicator has a count of its own. */
-    call(0, MPI_COMM_WORLD);
-    call(0, again);
-    if (i < 4) call(5, MPI_COMM_WORLD);
-    if (i < 4) call(5, again);
+    void (*const form)(int, MPI_Comm) = i % 2 ? &call_large : &call;
+    form(0, MPI_COMM_WORLD);
+    form(0, again);
+    if (i < 4) form(5, MPI_COMM_WORLD);
+    if (i < 4) form(5, again);
   }
   MPI_Comm_free(&again);
 }
@@ -105,15 +129,17 @@ int main(int argc, char** argv) {
     types[i] = MPI_INT;
   }
   char early[8 * OPERATIONS] = "";
-  if (argc > 2 && strcmp(argv[2], "counts") == 0) {
+  const char* const way = argc > 2 ? argv[2] : "";
+  if (strcmp(way, "counts") == 0) {
     call_often();
   } else {
+    void (*const form)(int, MPI_Comm) = strcmp(way, "large") == 0 ? &call_large : &call;
     for (int operation = 0; operation < OPERATIONS; ++operation) {
       if (rank == size - 1) {
         usleep(20000);
         make(argv[1], operation);
       }
-      call(operation, MPI_COMM_WORLD);
+      form(operation, MPI_COMM_WORLD);
       if (!has(argv[1], operation)) sprintf(early + strlen(early), " %d", operation);
     }
     if (size > 1) call_without_meeting(rank, size);
