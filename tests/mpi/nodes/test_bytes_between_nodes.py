@@ -8,6 +8,7 @@ import pytest
 from conftest import absent
 from hosts import host_named
 from least_traffic import least_between_nodes
+from measuring import measuring
 
 from headrace.place import orders
 
@@ -51,9 +52,10 @@ def test_bytes_are_as_predicted(name: str, pattern: str, cluster: Cluster, libra
         assert predicted(run.record)["today"] == expected[order], told
         assert run.sums == first.sums, told
         assert np.bincount(run.node_of_rank).tolist() == list(SIZES), told
-        assert LEAST < (run.wire - idle) / expected[order] < MOST, told
         ratio = (first.wire - idle) / (run.wire - idle)
-        assert abs(ratio - expected["1"] / expected[order]) < RATIO, told
+        with measuring():  # how many acknowledgements there are depends on times
+            assert LEAST < (run.wire - idle) / expected[order] < MOST, told
+            assert abs(ratio - expected["1"] / expected[order]) < RATIO, told
     gains = expected["computed"] < 0.9 * expected["1"]
     assert ("rank-order" in advised(first.record)) == gains
     assert "rank-order" not in advised(runs["computed"].record)
