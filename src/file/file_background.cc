@@ -160,7 +160,8 @@ Outcome OpenFile::end(Direction direction, bool shared, bool has_offset) {
 
 void settle_files() noexcept {
   static_cast<void>(buffering::settle_all());
-  posix::buffers::settle_all();
+  posix::buffers::release_all("the job ends");
+  posix::buffers::tell_unreported();
   posix::streams::save_all();
 }
 

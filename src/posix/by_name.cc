@@ -49,6 +49,13 @@ void release_list(Control* const* list, int count) {
   }
 }
 
+/// Null is allowed, too (Linux 6.11), or is a question whether the call exists. glibc declares that
+/// it is never null, and the compiler would believe that.
+bool is_empty(const char* path) {
+  asm("" : "+r"(path));
+  return path == nullptr || *path == '\0';
+}
+
 void release_sent(const msghdr& message) {
   if (buffers::any() && message.msg_controllen > 0) buffers::release_all("descriptors are sent");
 }
@@ -115,7 +122,7 @@ HEADRACE_NAMED(fchownat, at, (int at, const char* path, uid_t user, gid_t group,
 /// Tells what it knows in words of its own.
 int statx(int directory, const char* path, int flags, unsigned mask,
           struct ::statx* status) noexcept {
-  if (*path == '\0' && directory >= 0) {
+  if (is_empty(path) && directory >= 0) {
     settle(directory);
   } else {
     buffers::settle_named(directory, path, flags & AT_SYMLINK_NOFOLLOW);
@@ -253,6 +260,12 @@ int __dprintf_chk(int descriptor, int flag, const char* format, ...) {
   const int written = counted::__vdprintf_chk(descriptor, flag, format, values);
   va_end(values);
   return written;
+}
+
+/// It writes inside the C library.
+void backtrace_symbols_fd(void* const* addresses, int count, int descriptor) noexcept {
+  release(descriptor, "backtrace_symbols_fd writes to it");
+  real.backtrace_symbols_fd(addresses, count, descriptor);
 }
 
 /// Who gets a descriptor has its position, too.

@@ -203,7 +203,7 @@ std::int64_t DescriptorBuffer::seek(off64_t offset, int whence) noexcept {
     whence = SEEK_SET;
   }
   flush();  // what fails is told by a later write
-  return move_by_kernel(offset, whence);
+  return move_by_end(offset, whence);
 }
 
 std::int64_t DescriptorBuffer::seek_from_handler(off64_t offset, int whence) noexcept {
@@ -212,7 +212,17 @@ std::int64_t DescriptorBuffer::seek_from_handler(off64_t offset, int whence) noe
     offset += position_.load();
     whence = SEEK_SET;
   }
-  return move_by_kernel(offset, whence);
+  return move_by_end(offset, whence);
+}
+
+/// What could not be written belongs to the file, too: who goes to its end must not write over it.
+std::int64_t DescriptorBuffer::move_by_end(off64_t offset, int whence) noexcept {
+  const off64_t end = whence == SEEK_END ? held_.held_end() : 0;
+  const std::int64_t by_kernel = end > 0 ? move_by_kernel(0, SEEK_END) : 0;
+  if (end <= by_kernel) return move_by_kernel(offset, whence);
+  off64_t target = 0;
+  if (__builtin_add_overflow(end, offset, &target)) return -EOVERFLOW;
+  return move_by_kernel(target, SEEK_SET);
 }
 
 std::int64_t DescriptorBuffer::move_by_kernel(off64_t offset, int whence) noexcept {

@@ -66,6 +66,7 @@ class DescriptorBuffer {
   std::int64_t append(const off64_t* offset, const std::byte* data, std::size_t bytes) noexcept;
   std::int64_t write_through(const off64_t* offset, std::span<const iovec> parts,
                              std::size_t bytes) noexcept;
+  std::int64_t move_by_end(off64_t offset, int whence) noexcept;
   std::int64_t move_by_kernel(off64_t offset, int whence) noexcept;
   std::size_t copy_ahead(off64_t at, std::byte* into, std::size_t bytes) noexcept;
   std::int64_t read_ahead(off64_t at, std::size_t bytes) noexcept;

@@ -92,10 +92,7 @@ std::optional<std::int64_t> call(int descriptor, bool is_at_offset, bool tells, 
 /// Calls of other exit handlers, and of destructors, come later: they find no buffers.
 void release_at_end() noexcept {
   stop("the program ends");
-  for_each_slot([](Use& use) {
-    if (!use.slot().is_on && use.slot().unreported_error != 0)
-      tell_failed(use.slot().unreported_error);
-  });
+  tell_unreported();
 }
 
 OpenFacts facts_of(int descriptor, int flags, const struct stat& status, HeldDescriptor& claim) {
@@ -116,6 +113,11 @@ OpenFacts facts_of(int descriptor, int flags, const struct stat& status, HeldDes
 bool fill_slot(BufferSlot& slot, int descriptor, int flags, const BufferRequest& request) noexcept {
   struct stat status{};
   if (::fstat(descriptor, &status) != 0) return false;
+  const FileIdentity file{status.st_dev, status.st_ino};
+  // Before this thread looks for other descriptors of the file: who opens one after that finds the
+  // slot, waits for its lock, and releases it.
+  slot.set_file(file);
+  slot.is_on = true;
   const OpenFacts facts = facts_of(descriptor, flags, status, slot.claim);
   slot.is_verbose = request.is_verbose;
   if (const Obstacle obstacle = obstacle_of(facts)) {
@@ -123,7 +125,6 @@ bool fill_slot(BufferSlot& slot, int descriptor, int flags, const BufferRequest&
     return false;
   }
   slot.unreported_error = 0;
-  slot.is_on = true;
   slot.checked = record::ticks();
   const bool may_write = (flags & O_ACCMODE) != O_RDONLY;
   BufferShape shape = request.shape;
@@ -131,11 +132,20 @@ bool fill_slot(BufferSlot& slot, int descriptor, int flags, const BufferRequest&
   // twice.
   if (facts.file_system == FUSE_SUPER_MAGIC) shape.prefetch = 0;
   slot.notes_write = storage::may_be_shared(facts.file_system, status.st_dev);
-  const FileIdentity file{status.st_dev, status.st_ino};
   slot.buffer.start(descriptor, file, may_write, shape);
-  slot.set_file(file);
   note_start(shape, slot.name.text(), slot.is_verbose);
   return true;
+}
+
+/// A file that is opened once more, by open(2)'s `flags`; `opened`: by this descriptor, or -1.
+void release_file(const FileIdentity& file, int opened, int flags) noexcept {
+  const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
+  for_each_slot([&](const BufferSlot& slot) { return slot.is_of(file); },
+                [&](Use& use) {
+                  if (use.buffer().descriptor() == opened) return;
+                  if (!writes && !use.buffer().may_write()) return;
+                  use.release("the program opens it once more");
+                });
 }
 
 }  // namespace
@@ -281,6 +291,12 @@ void release_all(const char* why) noexcept {
   for_each_slot([=](Use& use) { use.release(why); });
 }
 
+void tell_unreported() noexcept {
+  for_each_slot([](Use& use) {
+    if (const int error = use.take_unreported_error(); error != 0) tell_failed(error);
+  });
+}
+
 void settle_for_child(bool gets_descriptors) noexcept {
   for_each_slot([=](Use& use) {
     // Of those that the child is given, the numbers are not known.
@@ -314,13 +330,12 @@ void release_named(int directory, const char* name, int flags) noexcept {
   const KeptErrno kept;
   struct stat status{};
   if (::fstatat(directory, name, &status, 0) != 0) return;
-  const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_TRUNC) != 0;
-  const FileIdentity file{status.st_dev, status.st_ino};
-  for_each_slot([&](const BufferSlot& slot) { return slot.is_of(file); },
-                [&](Use& use) {
-                  if (!writes && !use.buffer().may_write()) return;
-                  use.release("the program opens it once more");
-                });
+  release_file({status.st_dev, status.st_ino}, -1, flags);
+}
+
+void release_others(int descriptor, int flags) noexcept {
+  FileIdentity file;
+  if (any() && find_identity(descriptor, file) == 0) release_file(file, descriptor, flags);
 }
 
 off64_t position_of(int descriptor) noexcept {

@@ -76,6 +76,8 @@ void settle_all() noexcept;
 /// interrupted one of these functions: other threads may use the buffer that it was at.
 void unwind_locks_to(std::uintptr_t target) noexcept;
 void release_all(const char* why) noexcept;
+/// Prints what releases could not write, where no later call will tell it.
+void tell_unreported() noexcept;
 /// Before another program runs beside this one: settles all, and releases what it may inherit, all
 /// if it is given descriptors by number.
 void settle_for_child(bool gets_descriptors) noexcept;
@@ -84,6 +86,8 @@ void settle_for_child(bool gets_descriptors) noexcept;
 void settle_named(int directory, const char* name, int flags = 0) noexcept;
 /// Before it is opened once more, by open(2)'s `flags`.
 void release_named(int directory, const char* name, int flags) noexcept;
+/// Afterwards: another thread may have opened it since, and got a buffer.
+void release_others(int descriptor, int flags) noexcept;
 /// Settles the file that `status` is about. Whether there is one.
 bool settle_same(std::uint64_t device, std::uint64_t inode) noexcept;
 

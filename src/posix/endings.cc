@@ -15,14 +15,18 @@
 namespace headrace::posix::counted {
 namespace {
 
-void end_all() {
-  buffers::release_all("the process ends");
+void save_all(const char* why) {
+  buffers::release_all(why);
+  buffers::tell_unreported();
   streams::save_all();
 }
 
+void end_all() {
+  save_all("the process ends");
+}
+
 void settle_before_program() {
-  buffers::release_all("another program is executed");
-  streams::save_all();
+  save_all("another program is executed");
 }
 
 /// Whether a system call knows of files or processes. Others are frequent: those of threads, time

@@ -39,7 +39,7 @@ bool may_write(int flags) {
 /// Whether `other` is a further way to the file.
 bool conflicts(int other, const FileIdentity& file, bool writes) {
   FileIdentity found;
-  if (!find_identity(other, found) || found != file) return false;
+  if (find_identity(other, found) != 0 || found != file) return false;
   const int flags = ::fcntl(other, F_GETFL);
   return flags >= 0 && (flags & O_PATH) == 0 && (writes || may_write(flags));
 }

@@ -45,12 +45,12 @@ int write_range(int descriptor, const std::byte* data, std::int64_t bytes, off64
   return 0;
 }
 
-bool find_identity(int descriptor, FileIdentity& found) noexcept {
+int find_identity(int descriptor, FileIdentity& found) noexcept {
   const KeptErrno kept;
   struct stat status{};
-  if (::fstat(descriptor, &status) != 0) return false;
+  if (::fstat(descriptor, &status) != 0) return errno;
   found = {status.st_dev, status.st_ino};
-  return true;
+  return 0;
 }
 
 std::byte* take_buffer_memory(std::int64_t bytes) noexcept {
@@ -101,14 +101,25 @@ void HeldBlocks::end() noexcept {
 }
 
 bool HeldBlocks::is_intact() const noexcept {
+  if (is_closed_) return false;
   FileIdentity now;
-  return !is_closed_ && find_identity(descriptor_, now) && now == file_;
+  // A file system that fails, as NFS by ESTALE, says nothing of the descriptor: a write tells it.
+  const int error = find_identity(descriptor_, now);
+  return error == 0 ? now == file_ : error != EBADF;
 }
 
 std::int64_t HeldBlocks::held() const noexcept {
   std::int64_t sum = 0;
   for (const HeldBlock& block : in_use()) sum += block.held();
   return sum;
+}
+
+off64_t HeldBlocks::held_end() const noexcept {
+  off64_t end = 0;
+  for (const HeldBlock& block : in_use()) {
+    if (block.held() > 0) end = std::max<off64_t>(end, block.begin + block.end);
+  }
+  return end;
 }
 
 bool HeldBlocks::has_memory(HeldBlock& block) noexcept {

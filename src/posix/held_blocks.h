@@ -21,8 +21,8 @@ struct FileIdentity {
   bool operator==(const FileIdentity&) const = default;
 };
 
-/// Of a descriptor; false: it leads to none. Keeps errno.
-bool find_identity(int descriptor, FileIdentity& found) noexcept;
+/// Of a descriptor. An errno, or 0; EBADF: it leads to none. Keeps errno.
+int find_identity(int descriptor, FileIdentity& found) noexcept;
 
 /// Writes [data, data + bytes) to `at`. Sets `done`; returns an errno, or 0.
 int write_range(int descriptor, const std::byte* data, std::int64_t bytes, off64_t at,
@@ -100,12 +100,15 @@ class HeldBlocks {
     return sum;
   }
 
-  /// Whether the descriptor still leads to its file. If not, flush() returns EBADF.
+  /// Whether the descriptor still leads to its file, as far as the file system tells. If not,
+  /// flush() returns EBADF.
   bool is_intact() const noexcept;
   int descriptor() const { return descriptor_; }
   const FileIdentity& file() const { return file_; }
   std::int64_t size() const { return size_; }  ///< of a block
   std::int64_t held() const noexcept;
+  /// Where what is held back ends in the file; 0 if nothing is.
+  off64_t held_end() const noexcept;
 
   std::int64_t writes = 0;  ///< what was asked of the kernel
 

@@ -32,7 +32,7 @@ std::atomic<std::uint64_t>* place_of(std::uint64_t number) {
 
 void note_shared_mapping(int descriptor) noexcept {
   FileIdentity file;
-  if (!find_identity(descriptor, file)) return;
+  if (find_identity(descriptor, file) != 0) return;
   const std::uint64_t number = number_of(file);
   while (true) {
     std::atomic<std::uint64_t>* const place = place_of(number);

@@ -30,7 +30,10 @@ int open_by_name(int directory, const char* name, int flags, Next next) {
   const Call call;
   const int descriptor = next();
   note_opened(call, descriptor, directory, name, flags);
-  if (buffers::are_wanted() && descriptor >= 0) buffers::offer(descriptor, directory, name, flags);
+  if (buffers::are_wanted() && descriptor >= 0) {
+    buffers::release_others(descriptor, flags);
+    buffers::offer(descriptor, directory, name, flags);
+  }
   return descriptor;
 }
 

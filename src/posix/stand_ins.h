@@ -2,6 +2,7 @@
 
 #include <aio.h>
 #include <dirent.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <sched.h>
@@ -108,6 +109,7 @@ namespace headrace::posix {
   X(sync) X(syncfs) X(sync_file_range) X(readahead) X(flock) X(lockf) X(lockf64) X(ioctl) \
   X(aio_read) X(aio_read64) X(aio_write) X(aio_write64) X(aio_fsync) X(aio_fsync64) \
   X(lio_listio) X(lio_listio64) X(dprintf) X(vdprintf) X(__dprintf_chk) X(__vdprintf_chk) \
+  X(backtrace_symbols_fd) \
   X(sendmsg) X(sendmmsg) X(ftw) X(ftw64) X(nftw) X(nftw64) \
   X(ftell) X(ftello) X(ftello64) X(fgetpos) X(fgetpos64) \
   X(_exit) X(_Exit) X(quick_exit) X(abort) X(execve) X(execv) X(execvp) X(execvpe) X(fexecve) X(execveat) \

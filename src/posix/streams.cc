@@ -46,6 +46,9 @@ FILE* open_stream(const char* name, const char* mode, Next next) {
   const Call call;
   FILE* const stream = next();
   note_opened(call, stream, name, mode);
+  if (buffers::any() && stream != nullptr) {
+    buffers::release_others(::fileno_unlocked(stream), flags_of(mode));
+  }
   return stream;
 }
 

@@ -31,7 +31,7 @@ class Buffer : public ::testing::Test {
   void open(int flags) {
     file_ = ::open(name_.c_str(), flags, 0600);
     FileIdentity identity;
-    ASSERT_TRUE(find_identity(file_, identity));
+    ASSERT_EQ(find_identity(file_, identity), 0);
     buffer_.start(file_, identity, (flags & O_ACCMODE) != O_RDONLY, shape_);
   }
   std::int64_t write(const std::string& text, const off64_t* offset = nullptr) {

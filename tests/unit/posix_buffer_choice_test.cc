@@ -66,7 +66,7 @@ TEST(Choice, FilesThatWereMappedAreKnown) {
   const int other = ::open("/dev/null", O_RDONLY);
   FileIdentity own;
   FileIdentity of_other;
-  ASSERT_TRUE(find_identity(file, own) && find_identity(other, of_other));
+  ASSERT_TRUE(find_identity(file, own) == 0 && find_identity(other, of_other) == 0);
   EXPECT_FALSE(was_mapped(own));
   note_shared_mapping(file);
   note_shared_mapping(file);
@@ -139,7 +139,7 @@ TEST(Claim, FindsOtherDescriptors) {
   const std::string name = folder.path + "/file";
   const int first = ::open(name.c_str(), O_CREAT | O_RDONLY, 0600);
   FileIdentity file;
-  ASSERT_TRUE(find_identity(first, file));
+  ASSERT_EQ(find_identity(first, file), 0);
   EXPECT_EQ(find_in_process(first, file, true), Sharing::none);
   const int second = ::open(name.c_str(), O_RDONLY);
   EXPECT_EQ(find_in_process(first, file, false), Sharing::none);

@@ -239,7 +239,7 @@ class ReadOn : public Buffer {
   }
   void start(std::int64_t prefetch) {
     FileIdentity identity;
-    ASSERT_TRUE(find_identity(file_, identity));
+    ASSERT_EQ(find_identity(file_, identity), 0);
     buffer_.end();
     buffer_.start(file_, identity, true, {kBlock, 1, prefetch});
   }

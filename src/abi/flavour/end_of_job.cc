@@ -9,7 +9,6 @@
 #include "abi/flavour/recorder_end.h"
 #include "base/plain_message.h"
 #include "base/spelling.h"
-#include "posix/descriptor_buffers.h"
 
 namespace headrace::HEADRACE_FLAVOUR {
 namespace {
@@ -42,7 +41,6 @@ void end_job_if_asked(const OpenFile& file, const Error& error) noexcept {
                                              : std::string_view(error.message),
                        "; the job ends, as abort_on_rw_error asks"});
   file::settle_files();
-  posix::buffers::settle_all();
   recording::note_abort();
   // MPICH's launcher drops what it has not yet read when it is told to end the job.
   std::this_thread::sleep_for(kTimeForText);
