@@ -60,7 +60,7 @@ struct Recorder {
   std::mutex mutex;
   std::vector<std::unique_ptr<ThreadRecord>> threads;
   std::vector<ThreadRecord*> free;  ///< of threads that have ended
-  bool is_full = false;
+  std::atomic<bool> is_full = false;
 };
 
 Recorder& recorder() {
@@ -368,8 +368,14 @@ ThreadRecord* make_own_record() noexcept {
     // As if the image were full.
   }
   own.is_full = true;
-  own.image->header().lost_calls.fetch_add(1, std::memory_order_relaxed);
   return nullptr;
+}
+
+void note_lost_call() noexcept {
+  Recorder& own = recorder();
+  if (!is_recording.load(std::memory_order_relaxed) || !own.is_full || !own.image->is_ours())
+    return;
+  own.image->header().lost_calls.fetch_add(1, std::memory_order_relaxed);
 }
 
 void count_unsized() noexcept {
