@@ -130,19 +130,6 @@ void Call::has_opened(MPI_File file, const char* name) noexcept {
   record::add(noted.counts->open, end_ - begin_);
 }
 
-record::FileCounts* Call::closes(MPI_File file) noexcept {
-  if (!has_noted_files.load(std::memory_order_relaxed)) return nullptr;
-  const NotedFile noted = find_noted_file(file);
-  file_name_ = noted.name;
-  note_closed(file);
-  return noted.counts;
-}
-
-void Call::has_closed(record::FileCounts& counts) const noexcept {
-  record::add(counts.ticks, end_ - begin_);
-  record::add(counts.close, end_ - begin_);
-}
-
 TrackedRequest Call::tracked() const noexcept {
   return {.thread = thread_,
           .row = row_,

@@ -102,11 +102,8 @@ class Call {
   void keep(MPI_Request request, std::int64_t bytes, std::int64_t to, int from, int tag,
             bool receives) noexcept;
 
-  /// The same of a call that closes it: then it is none of those any more. Its counts, or null.
-  record::FileCounts* closes(MPI_File file) noexcept;
-  /// The call that has ended has opened or closed it.
+  /// The call that has ended has opened it.
   void has_opened(MPI_File file, const char* name) noexcept;
-  void has_closed(record::FileCounts& counts) const noexcept;
 
   Measured measured() const noexcept {
     return {thread_, row_, begin_, end_, communicator_, barrier_, barrier_begin_};

@@ -81,12 +81,12 @@ Word File_open(void* next, const std::uintptr_t* return_slot, Word communicator,
 
 Word File_close(void* next, const std::uintptr_t* return_slot, Word file) {
   Call call(Entry::File_close, return_slot);
-  record::FileCounts* const counts =
-      file != 0 ? call.closes(*from_word<const MPI_File*>(file)) : nullptr;
+  if (file != 0) {
+    call.on_file(*from_word<const MPI_File*>(file));
+    recording::note_closed(*from_word<const MPI_File*>(file));
+  }
   const Word code = abi::call_words(next, file);
-  if (!call.is_recorded()) return code;
-  call.end(code);
-  if (counts != nullptr) call.has_closed(*counts);
+  if (call.is_recorded()) call.end(code);
   return code;
 }
 

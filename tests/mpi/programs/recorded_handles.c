@@ -12,8 +12,7 @@
  *     recorded_handles taken-back an error handler that is not in force any more
  *     recorded_handles threads    threads receive at once; rank 0 prints the bytes
  *     recorded_handles handed    a thread completes what another one receives; prints the bytes
- *     recorded_handles files DIRECTORY    more files than are kept apart, with long names, then
- * calls from many places
+ *     recorded_handles files DIRECTORY    more files than are kept, then calls from many places
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -333,12 +332,9 @@ static void hand_over(int level) {
   for (int i = 0; i < 50; i++) {
     MPI_Irecv(in, sizeof in, MPI_BYTE, 0, 0, MPI_COMM_SELF, &handed_over);
     MPI_Isend(out, sizeof out, MPI_BYTE, 0, 0, MPI_COMM_SELF, &sent);
-    if (level == MPI_THREAD_MULTIPLE) {
-      pthread_create(&other, NULL, complete, NULL);
-      pthread_join(other, NULL);
-    } else {
-      complete(NULL);
-    }
+    if (level < MPI_THREAD_MULTIPLE) complete(NULL);
+    if (level == MPI_THREAD_MULTIPLE) pthread_create(&other, NULL, complete, NULL);
+    if (level == MPI_THREAD_MULTIPLE) pthread_join(other, NULL);
     MPI_Wait(&sent, MPI_STATUS_IGNORE);
   }
   printf("bytes %d\n", 50 * (int)sizeof in);
