@@ -94,13 +94,13 @@ class Cost:
 
 
 class Costing:
-    """Makes costs of one run."""
+    """Makes costs of one run, of means of each rank's threads."""
 
     def __init__(self, run: Run, totals: Totals):
         self._run = run
         self._calls = sum(sums.calls for sums in totals.procedures.values())
-        self._least = least_by_rank(totals, run.count)
-        self._most = most_by_rank(totals)
+        self._least = least_by_rank(totals, run)
+        self._most = most_by_rank(totals, run)
 
     def bound(
         self, by_rank: Mapping[int, int], replaced: Mapping[str, Mapping[int, int]], calls: int = 0
@@ -132,7 +132,7 @@ class Costing:
         by_rank: dict[int, int] = defaultdict(int)
         replaced: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
         for name, sums in parts:
-            for rank, time in sums.by_rank.items():
+            for rank, time in self._run.means(sums.by_rank).items():
                 by_rank[rank] += time
                 replaced[name][rank] += time
         calls = sum(sums.calls for _, sums in parts)
@@ -156,7 +156,8 @@ def _elsewhere(waits: PerRank, rank: int, replaced: Mapping[str, Mapping[int, in
 def costs(
     run: Run, totals: Totals, exchange: Mapping[int, int], eager_limit: int | None = None
 ) -> dict[str, Cost]:
-    """By name, all that this version knows. exchange: ns of each rank in collective transfers.
+    """By name, all that this version knows. exchange: ns of each rank's threads in collective
+    transfers.
     eager_limit: bytes above which sends wait for their receivers, if known."""
     costing = Costing(run, totals)
     inside = [(name, sums) for name, sums in totals.procedures.items() if name not in OUTSIDE_RUN]
@@ -176,7 +177,11 @@ def costs(
     }
     made["balance"] = Cost({}, 0, 0, frozenset(), costing.balanced())
     system = {one.rank: one.cpu_system for one in run.ranks}
-    for kind, by_rank in (("off_cpu", off), ("system", system), ("io_exchange", exchange)):
+    for kind, by_rank in (
+        ("off_cpu", off),
+        ("system", system),
+        ("io_exchange", run.means(exchange)),
+    ):
         made[kind] = Cost(by_rank, 0, 0, frozenset(), costing.bound(by_rank, {}))
     return made
 
@@ -186,5 +191,5 @@ def _is_just_above(limit: int, sums: Sums) -> bool:
     return limit * sums.calls < sums.bytes <= 4 * limit * sums.calls
 
 
-def collective_time(totals: Totals) -> int:
-    return sum(totals.classes.get(COLLECTIVE, {}).values())
+def collective_time(run: Run, totals: Totals) -> int:
+    return sum(run.means(totals.classes.get(COLLECTIVE, {})).values())

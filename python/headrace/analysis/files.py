@@ -117,13 +117,13 @@ def _add_storage(record: Record, files: dict[str, File]) -> None:
                 setattr(one, column, getattr(one, column) + value)
 
 
-def exchange(record: Record) -> dict[int, int]:
-    """ns that each rank spent exchanging data with others, of all files."""
-    by_rank: Counter[int] = Counter()
+def by_rank(record: Record, column: str) -> dict[int, int]:
+    """Each rank's sum of all files."""
+    found: Counter[int] = Counter()
     for node in record.nodes:
-        for rank, time in node["files"].rows("rank", "exchange"):
-            by_rank[rank] += time
-    return dict(by_rank)
+        for rank, value in node["files"].rows("rank", column):
+            found[rank] += value
+    return dict(found)
 
 
 def plus(sum_so_far: int | None, value: int) -> int | None:
