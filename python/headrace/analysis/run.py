@@ -64,7 +64,8 @@ _TEXTS = ("host", "cores", "program")
 @dataclass(frozen=True)
 class Run:
     """`count`: how many ranks the job had. nodes: None if unknown. `lacks`: why the record is not
-    complete. elapsed: ns. ranks: none if the source tells nothing of single ones."""
+    complete. elapsed: ns for which recording was on. ranks: none if the source tells nothing of
+    single ones."""
 
     count: int
     nodes: int | None
@@ -85,6 +86,12 @@ class Run:
             rank: self._of_rank[rank].mean_of_threads(time) if rank in self._of_rank else time
             for rank, time in by_rank.items()
         }
+
+    @property
+    def lasted(self) -> int:
+        """ns from the end of MPI_Init to the begin of MPI_Finalize of the rank that took longest,
+        whether recording was on or off."""
+        return max((one.run + one.off for one in self.ranks), default=self.elapsed)
 
     @property
     def rank_time(self) -> int:
