@@ -191,12 +191,13 @@ def _of_nodes(run: Run, outside: Mapping[int, float]) -> Metrics:
 
 
 def _of_messages(record: Record, run: Run) -> Metrics:
+    """What ranks send themselves is left out, as it is of orders of ranks (place/graph.py)."""
     node_of = {one.rank: one.node for one in run.ranks}
     peers: dict[int, set[int]] = defaultdict(set)
     total = away = 0
     for node in record.nodes:
         for rank, peer, _, sent in node["matrix"].rows("rank", "peer", "messages", "sent"):
-            if peer < 0:
+            if peer < 0 or peer == rank:
                 continue
             peers[rank].add(peer)
             total += sent
