@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from headrace.analysis.calls import Sums, Totals
 from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
 from headrace.analysis.procedures import COLLECTIVE, MATCHED, SYNCS
-from headrace.analysis.run import Run
+from headrace.analysis.run import Rank, Run
 from headrace.analysis.waiting import PerRank, least_by_rank, most_by_rank
 
 SMALL_COLLECTIVE = 64  # bytes of a call
@@ -144,6 +144,14 @@ class Costing:
             self.bound(by_rank, replaced, calls),
         )
 
+    def of_process(self, by_rank: Mapping[int, int]) -> Cost:
+        """by_rank: measured whether recording was on or off. As much of it as may be went by while
+        it was off, but for the upper end of the bound."""
+        off = {one.rank: one.off for one in self._run.ranks}
+        surely = {rank: max(0, time - off.get(rank, 0)) for rank, time in by_rank.items()}
+        bound = Bound(self.bound(surely, {}).lower, self.bound(by_rank, {}).upper)
+        return Cost(surely, 0, 0, frozenset(), bound)
+
 
 def _elsewhere(waits: PerRank, rank: int, replaced: Mapping[str, Mapping[int, int]]) -> int:
     """A rank's waiting in calls that are not part of the cost."""
@@ -157,8 +165,7 @@ def costs(
     run: Run, totals: Totals, exchange: Mapping[int, int], eager_limit: int | None = None
 ) -> dict[str, Cost]:
     """By name, all that this version knows. exchange: ns of each rank's threads in collective
-    transfers.
-    eager_limit: bytes above which sends wait for their receivers, if known."""
+    transfers. eager_limit: bytes above which sends wait for their receivers, if known."""
     costing = Costing(run, totals)
     inside = [(name, sums) for name, sums in totals.procedures.items() if name not in OUTSIDE_RUN]
     sites = [(name, sums) for (name, _), sums in totals.sites.items() if name not in OUTSIDE_RUN]
@@ -172,18 +179,15 @@ def costs(
     if eager_limit is not None:
         above = [(n, s) for n, s in sites if n in _STANDARD and _is_just_above(eager_limit, s)]
         made["sends_above_eager"] = costing.of(above)
-    off = {
-        one.rank: max(0, one.run + one.init - one.cpu_user - one.cpu_system) for one in run.ranks
-    }
     made["balance"] = Cost({}, 0, 0, frozenset(), costing.balanced())
-    system = {one.rank: one.cpu_system for one in run.ranks}
-    for kind, by_rank in (
-        ("off_cpu", off),
-        ("system", system),
-        ("io_exchange", run.means(exchange)),
-    ):
-        made[kind] = Cost(by_rank, 0, 0, frozenset(), costing.bound(by_rank, {}))
+    made["off_cpu"] = costing.of_process({one.rank: _without_core(one) for one in run.ranks})
+    made["system"] = costing.of_process({one.rank: one.cpu_system for one in run.ranks})
+    made["io_exchange"] = costing.of_process(run.means(exchange))
     return made
+
+
+def _without_core(one: Rank) -> int:
+    return max(0, one.run + one.off + one.init - one.cpu_user - one.cpu_system)
 
 
 def _is_just_above(limit: int, sums: Sums) -> bool:
