@@ -63,3 +63,37 @@ def test_cpu_time_while_recording_was_off_is_none_of_the_run(tmp_path: Path) -> 
     made = Made(1, run=10_000 * MS, off=9000 * MS, cpu_user=600 * MS, cpu_system=9250 * MS)
     made.spend((600,), MAIN, WORK, cpu=400, source=0)
     assert made.read(tmp_path).findings.metrics["kernel_seconds"] == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(
+    ("off", "threads", "open_calls", "in_mpi"),
+    [
+        (8500, 1, (8100,), 500),  # it hangs since recording is off
+        (8500, 1, (9200,), 500 + 700),  # and 0.7 s longer
+        (8500, 1, (900,), 500 + 900),  # recording was off before
+        (8500, 2, (8100, 9000), (500 + 500) // 2),  # two threads hang
+        (8500, 2, (900, 1000), (500 + 1900) // 2),
+        (0, 1, (9500,), 10_000),
+    ],
+)
+def test_calls_that_had_not_ended(
+    off: int, threads: int, open_calls: tuple[int, ...], in_mpi: int, tmp_path: Path
+) -> None:
+    """Of 10 s, of which a rank was in MPI_Send for 0.5 s."""
+    job = Job(facts={"ranks": "1", "nodes": "1", "complete": "0"})
+    node = job.node()
+    node.add("ranks", rank=0, run=10_000 * MS, off=off * MS, threads=threads, state=0)
+    node.call(0, "MPI_Send", 0, calls=5, time=500 * MS, least=MS, greatest=200 * MS)
+    for thread, time in enumerate(open_calls):
+        node.add(
+            "last_calls", rank=0, thread=thread, procedure="MPI_Recv", open=1, time=time * MS,
+            **{"class": 0},
+        )  # fmt: skip
+    node.add("last_calls", rank=0, procedure="MPI_Send", open=0, time=9000 * MS, **{"class": 0})
+    what = found(job, tmp_path)
+    assert what.in_mpi is not None and what.in_mpi.total == in_mpi * MS
+    assert what.metrics["in_mpi_share"] == pytest.approx(in_mpi / (10_000 - off))
+    assert what.metrics["blocking_messages_share"] <= 1
+    assert what.classes[0].balance.total == in_mpi * MS
+    assert max(one.sums.greatest for one in what.procedures) <= (10_000 - off) * MS
+    assert what.last_calls[0].longest == max(open_calls) * MS, "the table has all of it"
