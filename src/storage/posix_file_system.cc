@@ -147,15 +147,6 @@ class PosixStore : public Store {
     return true;
   }
 
-  /// NFS asks the server for the file's attributes at an open (nfs(5), close-to-open).
-  void look_again() override {
-    if (!descriptor_.is_intact()) return;
-    const int mode = fcntl(descriptor_.get(), F_GETFL) & O_ACCMODE;
-    const std::string name = "/proc/self/fd/" + std::to_string(descriptor_.get());
-    const int again = uninterrupted([&] { return ::open(name.c_str(), O_CLOEXEC | mode); });
-    if (again >= 0) ::close(again);
-  }
-
   Result<std::unique_ptr<Store>> reopen_to_read() override {
     struct stat status{};
     if (!descriptor_.is_intact() || fstat(descriptor_.get(), &status) != 0) {

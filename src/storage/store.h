@@ -66,9 +66,6 @@ class Store {
   /// so that neither lasts longer than this call. For a store with buffers; what it cannot write
   /// then is lost, and its error is returned.
   virtual Error settle() { return {}; }
-  /// Finds what other nodes have written, where a file system looks for that only when a file is
-  /// opened. What fails is not told.
-  virtual void look_again() {}
   /// Opens the same file again for reading, whatever has become of its name, so that network file
   /// systems do what they do at an open. ErrorClass::unsupported_operation if reading does not
   /// return what was written, as with devices.

@@ -51,9 +51,12 @@ std::vector<Ranks> by_node(std::span<const Binding> ranks) {
 Ranks crowded(std::span<const Binding> ranks, const Ranks& on_node) {
   for (const std::size_t one : on_node) {
     const CpuSet& cpus = ranks[one].cpus;
+    if (cpus.none()) continue;  // not known
     Ranks inside;
-    std::ranges::copy_if(on_node, std::back_inserter(inside),
-                         [&](std::size_t other) { return (ranks[other].cpus & ~cpus).none(); });
+    std::ranges::copy_if(on_node, std::back_inserter(inside), [&](std::size_t other) {
+      const CpuSet& own = ranks[other].cpus;
+      return own.any() && (own & ~cpus).none();
+    });
     if (inside.size() > cpus.count()) return inside;
   }
   return {};
@@ -156,7 +159,7 @@ std::vector<std::string> binding_warnings(std::span<const Binding> ranks) {
     }
     const auto is_far = [&](std::size_t rank) {
       const Binding& own = ranks[rank];
-      return own.near_network.any() && (own.cpus & own.near_network).none();
+      return own.near_network.any() && own.cpus.any() && (own.cpus & own.near_network).none();
     };
     if (const auto one = std::ranges::find_if(on_node, is_far); one != on_node.end()) {
       far.add("rank " + std::to_string(*one) + " on " + host + " is far from the network card");

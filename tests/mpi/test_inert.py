@@ -57,6 +57,15 @@ def test_the_allocator_stays_as_it_is(host: Host, library) -> None:
     assert len(lines[0]) == 2 and lines[0] == lines[1]
 
 
+@pytest.mark.parametrize("disabled", ["0", "1"])
+def test_a_weak_question_for_mpi(library, disabled: str) -> None:
+    """The names are there with a preload. The answer is as if they were not."""
+    program = compile_program(["gcc"], ["weak_probe.c"], "weak-probe")
+    result = run([program], preload([library]) | {"HEADRACE_DISABLE": disabled})
+    assert (result.code, result.err) == (0, ""), result.explain()
+    assert result.out == run([program]).out == "initialized 0 finalized 0\n"
+
+
 def test_static_program(library) -> None:
     program = compile_program(["gcc", "-static"], ["hello.c"], "hello-static")
     plain, layered = run([program]), run([program], preload([library]))

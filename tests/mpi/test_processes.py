@@ -31,21 +31,39 @@ def test_file_left_open_at_finalize(host: Host, library) -> None:
 
 @pytest.mark.parametrize("children_layered", [True, False], ids=["layered", "plain"])
 def test_spawned_children(host: Host, children_layered: bool, library) -> None:
-    """Children may lack the layer: a file shared with them goes to the library on all ranks."""
+    """Children may lack the layer: a file shared with them goes to the library on all ranks, and
+    ranks keep their numbers."""
     program = compile_c(host, ["spawn.c", *HARNESS], "spawn")
     directory = work_directory(f"spawn-{host.name}")
     plain = launch(host, 2, [program, directory], layered=False)
     if plain.code != 0:
         pytest.skip(f"{host.name} cannot spawn here, with or without the layer")
     directory = work_directory(f"spawn-{host.name}")
+    reordered = {"HEADRACE_CART_REORDER": "1"}
     if children_layered:  # the preload is in the launcher's environment, which children get
         environment = host.environment | preload([library]) | {"MPI_TEST_EXPECT": "engine"}
+        environment |= reordered
         result = run([*host.launch_line(2), program, directory], environment)
     else:
-        result = launch(host, 2, [program, directory], layered=True)
+        result = launch(host, 2, [program, directory], True, reordered, timeout=120)
     assert result.code == 0 and "ok" in result.out.split(), result.explain()
     values = struct.unpack("30i", (directory / "spawn.data").read_bytes())
     assert list(values) == [100 * (i // 10) + i % 10 for i in range(30)]
+
+
+@pytest.mark.parametrize("disabled", ["0", "1"])
+def test_an_object_that_asks_for_mpi_while_it_starts(host: Host, disabled: str, library) -> None:
+    """The thread that loads it has the dynamic linker's lock, which the one that starts MPI wants,
+    too: neither may wait for the other."""
+    program = compile_program(
+        host.compilers["c"], ["loads_meanwhile.c"], f"loads-meanwhile-{host.name}"
+    )
+    flags = ["-shared", "-fPIC"]
+    name = f"asking-object-{host.name}"
+    loaded = compile_program(host.compilers["c"], ["asking_object.c"], name, flags)
+    given = {"HEADRACE_DISABLE": disabled}
+    result = launch(host, 1, [program, loaded], True, given, timeout=60)
+    assert result.code == 0 and result.out == "loaded\n", result.explain()
 
 
 def test_intercommunicator(host: Host, library) -> None:

@@ -37,6 +37,13 @@ TEST(Binding, KnowsItsOwnCpus) {
   EXPECT_TRUE(cpus_of_thread(-1).none());
 }
 
+TEST(Binding, WarnsOfNothingThatIsNotKnown) {
+  Binding unknown = bound("n0", "");
+  unknown.near_network = read_cpu_list("2-3");
+  EXPECT_TRUE(binding_warnings(std::vector{unknown, unknown}).empty());
+  EXPECT_TRUE(binding_warnings(std::vector{unknown, bound("n0", "0"), unknown}).empty());
+}
+
 TEST(Binding, WarnsOfNothingWhereAllIsWell) {
   const std::vector<Binding> unbound(4, bound("n0", "0-3"));
   EXPECT_TRUE(binding_warnings(unbound).empty());

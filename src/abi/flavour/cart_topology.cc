@@ -23,12 +23,6 @@ int cells_of(int ndims, const int dims[], const int periods[], int ranks) {
   return static_cast<int>(cells);
 }
 
-bool is_intracommunicator(MPI_Comm communicator) {
-  int is_inter = 0;
-  return communicator != MPI_COMM_NULL &&
-         native.Comm_test_inter(communicator, &is_inter) == MPI_SUCCESS && is_inter == 0;
-}
-
 /// This process's cell in an order; -1 for one that has none.
 int cell_of(const std::vector<int>& process_of_cell, int process) {
   for (std::size_t cell = 0; cell < process_of_cell.size(); ++cell) {
@@ -48,7 +42,7 @@ void tell(const topo::CellOrder& order) {
 int Cart_create(decltype(&PMPI_Cart_create) next, MPI_Comm comm_old, int ndims, const int dims[],
                 const int periods[], int reorder, MPI_Comm* comm_cart) {
   int ranks = 0;
-  if (!reorder || !is_intracommunicator(comm_old) ||
+  if (!reorder || !may_be_reordered(comm_old) ||
       native.Comm_size(comm_old, &ranks) != MPI_SUCCESS) {
     return next(comm_old, ndims, dims, periods, reorder, comm_cart);
   }

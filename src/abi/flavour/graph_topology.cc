@@ -167,20 +167,26 @@ int reorder(MPI_Comm comm_old, const int* unweighted, MPI_Info info, MPI_Comm* p
 int Dist_graph_create(decltype(&PMPI_Dist_graph_create) next, MPI_Comm comm_old, int n,
                       const int sources[], const int degrees[], const int destinations[],
                       const int weights[], MPI_Info info, int wanted, MPI_Comm* comm_dist_graph) {
+  if (!wanted || !may_be_reordered(comm_old)) {
+    return next(comm_old, n, sources, degrees, destinations, weights, info, wanted,
+                comm_dist_graph);
+  }
   const int code =
       next(comm_old, n, sources, degrees, destinations, weights, info, 0, comm_dist_graph);
-  if (!wanted || code != MPI_SUCCESS) return code;
-  return reorder(comm_old, weights, info, comm_dist_graph);
+  return code != MPI_SUCCESS ? code : reorder(comm_old, weights, info, comm_dist_graph);
 }
 
 int Dist_graph_create_adjacent(decltype(&PMPI_Dist_graph_create_adjacent) next, MPI_Comm comm_old,
                                int indegree, const int sources[], const int sourceweights[],
                                int outdegree, const int destinations[], const int destweights[],
                                MPI_Info info, int wanted, MPI_Comm* comm_dist_graph) {
+  if (!wanted || !may_be_reordered(comm_old)) {
+    return next(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights,
+                info, wanted, comm_dist_graph);
+  }
   const int code = next(comm_old, indegree, sources, sourceweights, outdegree, destinations,
                         destweights, info, 0, comm_dist_graph);
-  if (!wanted || code != MPI_SUCCESS) return code;
-  return reorder(comm_old, sourceweights, info, comm_dist_graph);
+  return code != MPI_SUCCESS ? code : reorder(comm_old, sourceweights, info, comm_dist_graph);
 }
 
 }  // namespace headrace::HEADRACE_FLAVOUR::topology

@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "abi/flavour/communicator_team.h"
 #include "base/result.h"
 #include "topo/node.h"
 
@@ -15,6 +16,16 @@ std::uint64_t node_key() {
   std::uint64_t key = 14695981039346656037U;  // FNV-1a
   for (char one : name) key = (key ^ static_cast<unsigned char>(one)) * 1099511628211U;
   return key;
+}
+
+bool may_be_reordered(MPI_Comm communicator) {
+  int is_inter = 0;
+  if (communicator == MPI_COMM_NULL ||
+      native.Comm_test_inter(communicator, &is_inter) != MPI_SUCCESS || is_inter != 0) {
+    return false;
+  }
+  const Result<bool> inside = lies_in_world(communicator);
+  return inside && inside.value();
 }
 
 std::optional<std::vector<int>> node_of_each_rank(MPI_Comm communicator) {

@@ -20,9 +20,21 @@ std::atomic<void*> next_table[2][kEntryCount] = {};
 /// Stands for a procedure that no object in this process has.
 int missing_procedure() {
   print_message_once(
-      "an MPI file procedure was called but found nowhere (the MPI library is not among the loaded "
+      "an MPI procedure was called but found nowhere (the MPI library is not among the loaded "
       "objects), link it dynamically or unset LD_PRELOAD");
   return 1;
+}
+
+/// Stands for MPI_Initialized and MPI_Finalized there: libraries that can do without MPI ask by a
+/// weak reference, which finds us.
+int say_no(int* flag) {
+  *flag = 0;
+  return 0;
+}
+
+void* stand_in_of(Entry entry) {
+  const bool asks = entry == Entry::Initialized || entry == Entry::Finalized;
+  return asks ? reinterpret_cast<void*>(&say_no) : reinterpret_cast<void*>(&missing_procedure);
 }
 
 void* look_up_fortran(const char* symbol) {
@@ -69,7 +81,8 @@ void add_fortran_library(void* library) {
 }
 
 bool is_missing(void* function) {
-  return function == reinterpret_cast<void*>(&missing_procedure);
+  return function == reinterpret_cast<void*>(&missing_procedure) ||
+         function == reinterpret_cast<void*>(&say_no);
 }
 
 void* next_function(Name name, Entry entry) {
@@ -77,7 +90,7 @@ void* next_function(Name name, Entry entry) {
   void* function = place.load(std::memory_order_acquire);
   if (function != nullptr) return function;
   function = look_up(name, entry);
-  if (function == nullptr) return reinterpret_cast<void*>(&missing_procedure);
+  if (function == nullptr) return stand_in_of(entry);
   if (native_library.load(std::memory_order_acquire) != nullptr) {
     place.store(function, std::memory_order_release);
   }

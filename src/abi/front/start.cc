@@ -1,7 +1,9 @@
 // Decides, once MPI runs, whether the layer stands between or stays out of the way.
+#include <chrono>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 #include "abi/flavour.h"
@@ -30,7 +32,8 @@ enum class State {
   inert
 };
 
-/// Guarded by its mutex. While it is held, only functions of Flavour call the library.
+/// Guarded by its mutex. While it is held, only functions of Flavour call the library, and the
+/// dynamic linker's lock is taken.
 struct Front {
   std::mutex mutex;
   std::atomic<State> state = State::searching;
@@ -113,12 +116,28 @@ bool runs(const Front& own, Entry entry) {
   return entry == Entry::File_open && own.flavour->may_run_by_sessions();
 }
 
+/// Another thread may hold the dynamic linker's lock while it calls us, in an object's constructor,
+/// and the mutex's holder may wait for that lock. So only calls that must not go past the layer, of
+/// one rank alone, wait for good: no constructor makes them.
+std::unique_lock<std::mutex> locked(Front& own, Entry entry) {
+  constexpr int kNaps = 1000;
+  constexpr std::chrono::milliseconds kNap(1);
+  if (is_start(entry) || entry == Entry::File_open) return std::unique_lock(own.mutex);
+  std::unique_lock lock(own.mutex, std::try_to_lock);
+  for (int i = 0; i < kNaps && !lock; ++i) {
+    std::this_thread::sleep_for(kNap);
+    static_cast<void>(lock.try_lock());
+  }
+  return lock;
+}
+
 /// Advances as far as possible from searching to active or inert. Then the table has the functions;
 /// an entry that leads to the library only is filled in at its first call.
 void advance(Entry entry) {
   Front& own = front();
   if (own.state == State::active || own.state == State::inert) return;
-  const std::lock_guard lock(own.mutex);
+  const std::unique_lock lock = locked(own, entry);
+  if (!lock) return;
   if (own.state == State::searching) search(own);
   if (own.state == State::waiting && runs(own, entry)) {
     for (const std::string& problem : settings_problems()) print_job_message_once(problem);

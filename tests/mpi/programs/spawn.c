@@ -35,6 +35,25 @@ static int write_together(MPI_Comm merged, const char* path) {
   return wrong;
 }
 
+/* Ranks may get other numbers (HEADRACE_CART_REORDER), but not if some do not know of that. */
+static int number_anew(MPI_Comm merged) {
+  int size, rank, sum = 0;
+  const int periods[1] = {1};
+  MPI_Comm grid, graph;
+  MPI_Comm_size(merged, &size);
+  MPI_Comm_rank(merged, &rank);
+  const int next = (rank + 1) % size, one = 1;
+  MPI_Cart_create(merged, 1, &size, periods, 1, &grid);
+  MPI_Dist_graph_create_adjacent(merged, 1, &next, MPI_UNWEIGHTED, 1, &next, MPI_UNWEIGHTED,
+                                 MPI_INFO_NULL, 1, &graph);
+  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, grid);
+  const int wrong = report(sum == size, "a sum over the grid");
+  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, graph);
+  MPI_Comm_free(&grid);
+  MPI_Comm_free(&graph);
+  return wrong + report(sum == size, "a sum over the graph");
+}
+
 int main(int argc, char** argv) {
   char path[1200];
   MPI_Init(&argc, &argv);
@@ -50,6 +69,7 @@ int main(int argc, char** argv) {
   MPI_Intercomm_merge(between, child, &merged);
   snprintf(path, sizeof path, "%s/spawn.data", argv[1]);
   wrong += write_together(merged, path);
+  wrong += number_anew(merged);
   if (!child) {  // the children's own world is theirs to share with nobody
     MPI_File file;
     char own[1300];
