@@ -123,12 +123,17 @@ bool NodeTransport::has_at_most(std::size_t left) {
     Place& place = places_[first_];
     const Result<bool> is_done = place.message->is_done();
     if (is_done && !is_done.value()) break;
-    if (!is_done && !failure_) failure_ = is_done.error();
+    if (!is_done) keep_failure(is_done.error());
     place.copy.reset();
     first_ = (first_ + 1) % places_.size();
     --under_way_;
   }
   return under_way_ <= left;
+}
+
+/// The library tells of a failure once; afterwards the message is done.
+void NodeTransport::keep_failure(const Error& error) {
+  if (!failure_) failure_ = error;
 }
 
 void NodeTransport::wait(const Step& step) {
@@ -151,7 +156,8 @@ void NodeTransport::wait_for_messages() {
   constexpr int kPolls = 100;
   for (int poll = 0; poll < kPolls && under_way_ > 0; ++poll) {
     const Result<bool> is_done = places_[first_].message->is_done();
-    if (!is_done || is_done.value()) return;
+    if (!is_done) return keep_failure(is_done.error());
+    if (is_done.value()) return;
     pause_spinning();
   }
   ::sched_yield();

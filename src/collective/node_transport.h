@@ -59,6 +59,7 @@ class NodeTransport final : public Transport {
   void stay_near();
   bool look_now_and_then(std::uint64_t number);
   void wait_for_messages();
+  void keep_failure(const Error& error);
 
   /// Nobody has used a stage of the calls before the first.
   static constexpr std::uint64_t kCallBeforeFirst = 2;
