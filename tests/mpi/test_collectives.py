@@ -109,6 +109,12 @@ def test_nothing_is_shared_without_shared_memory(host: Host, library: Path) -> N
     assert set.union(*shown.values()) == {"the MPI library"}
 
 
+def test_memory_that_is_shared_by_name(host: Host, library: Path) -> None:
+    shown = shown_by(run_random(host, 3, 5, 100, 500, {"HEADRACE_SHARED_MEMORY": "posix"}))
+    for operation in ("bcast", "allgather", "allgatherv"):
+        assert "shared" in shown[operation], shown
+
+
 def test_lack_of_memory_is_told(host: Host, library: Path) -> None:
     """All is left to the library, with the reason, which may be found on another rank."""
     program = compile_c(host, SOURCES, "collectives")
