@@ -95,7 +95,8 @@ def test_threads_on_nodes(name: str, clusters, library) -> None:
 @pytest.mark.parametrize(
     ("name", "rule"),
     [(name, "large") for name in ("mpich", "openmpi", "intel")]
-    + [(name, "wide") for name in ("mpich", "intel")],
+    + [(name, "wide") for name in ("mpich", "intel")]
+    + [(name, "bottom") for name in ("mpich", "openmpi", "intel")],
 )
 def test_rules_on_nodes(name: str, rule: str, clusters, library) -> None:
     host = host_named(name)
@@ -104,6 +105,8 @@ def test_rules_on_nodes(name: str, rule: str, clusters, library) -> None:
     program = compile_c(host, ["collectives_rules.c"], "collectives_rules")
     # One message at a time: whoever waits for another must not wait in a circle.
     settings = preload([library]) | ON | {"HEADRACE_ALLTOALLV_THROTTLE": "1"}
+    if rule == "bottom":
+        settings["HEADRACE_COLL_AFTER"] = "0"
     result = launch_on_nodes(host, clusters(3), [program, rule], settings, (3, 1, 2))
     assert result.code == 0 and result.out.count(": right\n") == 6, result.explain()
     if rule == "large":
