@@ -55,9 +55,13 @@ bool NodeTransport::look_now_and_then(std::uint64_t number) {
   return false;
 }
 
+void NodeTransport::leave_call() {
+  milestones_.pass(milestone(call_, kLastPhase));
+}
+
 void NodeTransport::pass_call() {
   begin_call(kPassed);
-  milestones_.pass(milestone(call_, kLastPhase));
+  leave_call();
 }
 
 bool NodeTransport::is_stage_free() {

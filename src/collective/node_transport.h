@@ -26,6 +26,8 @@ class NodeTransport final : public Transport {
   void note_meeting() { met_ = call_; }
   /// Nothing is done in this call.
   void pass_call();
+  /// This rank does nothing more in the call. Others may wait for it to say so.
+  void leave_call();
   /// The next begin_call() is of this call once more.
   void repeat_call() { --call_; }
   /// What a rank of the node that has come said of this call.

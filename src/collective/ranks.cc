@@ -276,8 +276,10 @@ Ranks::Outcome Ranks::run(const Call& call, const Buffers& buffers, const Reduct
   // looked for that: MPICH's MPI_Win_test looks at what it knows first.
   if (call.operation == Operation::barrier) transport_.progress();
   const bool is_with_root = call.operation == Operation::bcast && shape().node_count == 1;
-  if (outcome != Outcome::differs || !is_with_root) return outcome;
-  return follow_root(call, note, buffers, ending);
+  if (outcome != Outcome::differs) return outcome;
+  const Outcome followed = is_with_root ? follow_root(call, note, buffers, ending) : outcome;
+  if (followed == Outcome::differs) transport_.leave_call();
+  return followed;
 }
 
 }  // namespace headrace::collective

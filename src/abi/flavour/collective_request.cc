@@ -76,8 +76,10 @@ bool Request::pass(const char* reason) noexcept {
 bool Request::lack_memory(int& code) noexcept {
   const bool is_on_one_node = ranks_->shape().node_count == 1;
   pass("memory lacks");
-  // The root of a broadcast does not wait for anybody, and nodes know nothing of each other.
-  if (is_on_one_node && call.operation != collective::Operation::bcast) return false;
+  // Nodes know nothing of each other. On one node all learn of it, but the root of a broadcast,
+  // which waits for nobody and so has carried the call out.
+  const bool has_root = call.operation == collective::Operation::bcast;
+  if (is_on_one_node && (!has_root || rank() == call.root)) return false;
   code = MPI_ERR_NO_MEM;
   native.Comm_call_errhandler(communicator_->handle(), code);
   return true;
