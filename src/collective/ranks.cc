@@ -98,6 +98,7 @@ Result<std::unique_ptr<Ranks>> Ranks::create(std::shared_ptr<fabric::Team> team,
   const int tag = own.tag(kSetupTag);
   std::vector<int> on_node;
   const Result<NodeTables> tables = gather_tables(own, tag, on_node);
+  // A message between leaders may have failed.
   if (Error error = team->agree(tables ? Error() : tables.error())) return error;
   auto memory = StageMemory::make(own, tag, on_node, tables.value());
   if (!memory) return memory.error();

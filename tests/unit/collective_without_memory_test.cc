@@ -1,0 +1,90 @@
+// Ranks that lack memory, one at a time, at each of their allocations in turn: none of the others
+// waits for them for ever.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <limits>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "collective/ranks.h"
+#include "sim/mailbox.h"
+#include "unit/lacking.h"
+
+namespace headrace::collective {
+namespace {
+
+using allocation::Lacking;
+constexpr std::int64_t kPlenty = std::numeric_limits<std::int64_t>::max();
+
+/// Mailboxes have memory.
+class Messenger : public sim::MailboxMessenger {
+ public:
+  using MailboxMessenger::MailboxMessenger;
+  Error exchange(int tag, int to, std::span<const std::byte> outgoing, int from,
+                 std::span<std::byte> incoming) override {
+    const Lacking plenty(kPlenty);
+    return MailboxMessenger::exchange(tag, to, outgoing, from, incoming);
+  }
+  Error start_send(fabric::Message& message, int tag, int to,
+                   std::span<const std::byte> outgoing) override {
+    const Lacking plenty(kPlenty);
+    return MailboxMessenger::start_send(message, tag, to, outgoing);
+  }
+  Error start_receive(fabric::Message& message, int tag, int from,
+                      std::span<std::byte> incoming) override {
+    const Lacking plenty(kPlenty);
+    return MailboxMessenger::start_receive(message, tag, from, incoming);
+  }
+};
+
+using Nodes = std::vector<std::string>;
+
+template <class Body>
+void on_all_ranks(sim::PostOffice& office, const Nodes& nodes, Body body) {
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < office.ranks(); ++rank) {
+    threads.emplace_back([&, rank] {
+      auto team = fabric::Team::create(std::make_unique<Messenger>(office, rank),
+                                       nodes[static_cast<std::size_t>(rank)], {});
+      ASSERT_TRUE(team) << team.error().message;
+      body(rank, std::move(team.value()));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+/// How many ranks were made where one got memory so many times only.
+int made_where_one_lacks(const Nodes& nodes, int lacking, std::int64_t allocations) {
+  sim::PostOffice office(static_cast<int>(nodes.size()));
+  std::atomic<int> made = 0;
+  on_all_ranks(office, nodes, [&](int rank, std::shared_ptr<fabric::Team> team) {
+    const Lacking memory(rank == lacking ? allocations : kPlenty);
+    // The text of an error may need memory, too.
+    static_cast<void>(attempt([&]() -> Error {
+      if (Ranks::create(std::move(team), std::nullopt)) ++made;
+      return {};
+    }));
+  });
+  return made;
+}
+
+TEST(RanksWithoutMemory, AreMadeByAllOrByNone) {
+  for (const Nodes& nodes : {Nodes{"a", "a", "a"}, Nodes{"a", "b", "a", "c", "c"}}) {
+    const int ranks = static_cast<int>(nodes.size());
+    for (int lacking = 0; lacking < ranks; ++lacking) {
+      int made = 0;
+      std::int64_t allocations = 0;
+      for (; made == 0 && allocations < 1000; ++allocations) {
+        made = made_where_one_lacks(nodes, lacking, allocations);
+        ASSERT_TRUE(made == 0 || made == ranks) << made << " of " << ranks;
+      }
+      EXPECT_EQ(made, ranks);
+      EXPECT_GT(allocations, 5);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headrace::collective
