@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from hosts import Host
-from running import Result, compile_c, launch
+from running import Result, compile_c, launch, shared_object
 from test_device_memory import stand_in
 from test_languages import FORTRAN, fortran_program
 
@@ -128,6 +128,26 @@ def test_lack_of_memory_is_told(host: Host, library: Path) -> None:
     assert all("HEADRACE_NODE_MEMORY" in line for line in lines), lines
     # Once by each process, on however many communicators it is the first rank.
     assert max(lines.values()) <= ranks, lines
+
+
+def check_lack_of_memory(result: Result, ranks: int) -> None:
+    """Each rank lacked memory, and no result is wrong."""
+    lacked = [int(times) for times in re.findall(r"lacked memory: (\d+)$", result.out, re.M)]
+    assert result.code == 0 and "wrong 0, " in result.out, result.explain()
+    assert len(lacked) == ranks and min(lacked) >= 2, result.explain()
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("way", ["first", "root"])
+def test_a_rank_that_lacks_memory(host: Host, way: str, ranks: int, library: Path) -> None:
+    program = compile_c(host, ["collectives_memory.c"], "collectives_memory")
+    objects = [library, shared_object("store_fault.c")]
+    own = ON | {"HEADRACE_COLL_AFTER": "1", "HEADRACE_RECORD": "0"}
+    result = launch(host, ranks, [program, way], True, own, timeout=120, objects=objects)
+    check_lack_of_memory(result, ranks)
+    # Whoever cannot count a call is told; the root of a broadcast need not be.
+    assert ("failed 0\n" in result.out) == (way == "root"), result.explain()
+    assert shown_by(result)["allreduce"] - {"the MPI library"}, result.explain()
 
 
 @pytest.mark.parametrize("ranks", [2, 5])

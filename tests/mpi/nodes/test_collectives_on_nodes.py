@@ -7,8 +7,8 @@ import re
 import pytest
 from conftest import absent
 from hosts import host_named
-from running import Result, compile_c, preload, work_directory
-from test_collectives import ON, PARTS, SOURCES, shown_by
+from running import Result, compile_c, preload, shared_object, work_directory
+from test_collectives import ON, PARTS, SOURCES, check_lack_of_memory, shown_by
 from test_device_memory import stand_in
 
 from .launching import launch_on_nodes
@@ -111,6 +111,19 @@ def test_rules_on_nodes(name: str, rule: str, clusters, library) -> None:
     assert result.code == 0 and result.out.count(": right\n") == 6, result.explain()
     if rule == "large":
         assert "throttled" in shown_by(result)["alltoallv"], result.explain()
+
+
+@pytest.mark.parametrize("name", ["mpich", "openmpi", "intel"])
+def test_a_rank_that_lacks_memory(name: str, clusters, library) -> None:
+    """While a communicator's first calls prepare it: all ranks go on without."""
+    host = host_named(name)
+    if host.missing:
+        absent(host.missing)
+    program = compile_c(host, ["collectives_memory.c"], "collectives_memory")
+    settings = preload([library, shared_object("store_fault.c")]) | ON
+    settings |= {"HEADRACE_COLL_AFTER": "1", "HEADRACE_RECORD": "0"}
+    result = launch_on_nodes(host, clusters(2), [program, "first"], settings, (2, 1), timeout=120)
+    check_lack_of_memory(result, 3)
 
 
 def test_messages_of_a_gather(clusters, library) -> None:
