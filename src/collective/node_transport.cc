@@ -169,4 +169,20 @@ void NodeTransport::wait_for_messages() {
   if (waiter_.spins == 0) ::nanosleep(&pause, nullptr);
 }
 
+/// A message that cannot be ended keeps its memory for good.
+void NodeTransport::end_messages() {
+  for (; under_way_ > 0; --under_way_) {
+    Place& place = places_[first_];
+    if (!place.message->end()) {
+      static_cast<void>(place.message.release());
+      static_cast<void>(place.copy.release());
+    }
+    place.copy.reset();
+    first_ = (first_ + 1) % places_.size();
+  }
+  std::erase_if(places_, [](const Place& place) { return place.message == nullptr; });
+  first_ = 0;
+  failure_ = {};
+}
+
 }  // namespace headrace::collective

@@ -24,6 +24,9 @@ class NodeTransport final : public Transport {
   void begin_call(std::uint64_t note);
   /// All ranks of the node have come to the call.
   void note_meeting() { met_ = call_; }
+  /// For a call that has failed: nothing comes into its buffers any more, which the program may
+  /// free then.
+  void end_messages();
   /// Nothing is done in this call.
   void pass_call();
   /// This rank does nothing more in the call. Others may wait for it to say so.

@@ -199,6 +199,20 @@ const Use* Ranks::find_use(const Call& call) const {
   return nullptr;
 }
 
+Execution::State Ranks::finish(Execution& execution) {
+  try {
+    Execution::State state = execution.advance();
+    while (state == Execution::State::waits) {
+      transport_.wait(execution.step());
+      state = execution.advance();
+    }
+    return state;
+  } catch (...) {
+    transport_.end_messages();
+    throw;
+  }
+}
+
 Ranks::Outcome Ranks::run_part(const Call& call, const Schedule& schedule, const Buffers& buffers,
                                const Reduction& reduction, std::uint64_t note, Error& error) {
   transport_.begin_call(note);
@@ -206,11 +220,8 @@ Ranks::Outcome Ranks::run_part(const Call& call, const Schedule& schedule, const
   Buffers own = buffers;
   own.stage = memory_->stage(number);
   Execution execution(schedule, shape(), call.blocks, own, reduction, transport_, number);
-  Execution::State state = execution.advance();
-  while (state == Execution::State::waits) {
-    transport_.wait(execution.step());
-    state = execution.advance();
-  }
+  const Execution::State state = finish(execution);
+  if (state != Execution::State::done) transport_.end_messages();
   if (state == Execution::State::failed) {
     error = execution.error();
     return Outcome::failed;

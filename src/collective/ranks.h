@@ -99,6 +99,8 @@ class Ranks {
 
   Ranks(std::unique_ptr<fabric::Channel> channel, std::unique_ptr<StageMemory> memory,
         const std::optional<Measured>& measured);
+  /// All steps, unless one fails or throws for want of memory.
+  Execution::State finish(Execution& execution);
   Outcome run_part(const Call& call, const Schedule& schedule, const Buffers& buffers,
                    const Reduction& reduction, std::uint64_t note, Error& error);
   Outcome run_parts(const Call& call, std::size_t most, const Buffers& buffers,

@@ -2,8 +2,11 @@
 // waits for them for ever.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <cstring>
 #include <limits>
+#include <new>
 #include <string>
 #include <thread>
 #include <vector>
@@ -84,6 +87,60 @@ TEST(RanksWithoutMemory, AreMadeByAllOrByNone) {
       EXPECT_GT(allocations, 5);
     }
   }
+}
+
+/// Sends each rank a number from `sent` and gets one from each, until memory lacks.
+class ShortParcels final : public Parcels {
+ public:
+  ShortParcels(std::span<std::int64_t> got, int lacking) : got_(got), lacking_(lacking) {}
+
+  std::size_t bytes_to(int) override { return sizeof(std::int64_t); }
+  std::size_t bytes_from(int) override { return sizeof(std::int64_t); }
+  void pack(int, std::byte* to) override { std::memcpy(to, &sent_, sizeof sent_); }
+  void unpack(int rank, const std::byte* from, std::size_t) override {
+    std::memcpy(&got_[static_cast<std::size_t>(rank)], from, sizeof(std::int64_t));
+  }
+  Outgoing to(int rank) override {
+    if (rank == lacking_) throw std::bad_alloc();
+    return {{&sent_, sizeof sent_, nullptr}, nullptr};
+  }
+  fabric::TypedData from(int rank) override {
+    return {&got_[static_cast<std::size_t>(rank)], sizeof(std::int64_t), nullptr};
+  }
+
+ private:
+  std::int64_t sent_ = 7;
+  std::span<std::int64_t> got_;
+  int lacking_;
+};
+
+/// Each rank is a node. Rank 0 gets no memory for what it sends to the last one.
+TEST(RanksWithoutMemory, EndTheMessagesOfACallThatFails) {
+  const Nodes nodes = {"a", "b", "c", "d"};
+  sim::PostOffice office(4);
+  std::atomic<bool> has_failed = false;
+  std::atomic<int> expected = 0;
+  on_all_ranks(office, nodes, [&](int rank, std::shared_ptr<fabric::Team> team) {
+    auto made = Ranks::create(std::move(team), std::nullopt);
+    ASSERT_TRUE(made) << made.error().message;
+    Call call;
+    call.operation = Operation::alltoallv;
+    ASSERT_NE(made.value()->prepare(call).algorithm, nullptr);
+    // The others stay away, so that nothing comes of what rank 0 has begun to receive.
+    if (rank == 0) {
+      std::array<std::int64_t, 4> got{};
+      ShortParcels parcels(got, 3);
+      Ranks::Ending ending;
+      try {
+        static_cast<void>(made.value()->run(call, {.parcels = &parcels}, {}, ending));
+      } catch (const std::bad_alloc&) {
+        expected = static_cast<int>(office.expected());
+        has_failed = true;
+      }
+    }
+  });
+  EXPECT_TRUE(has_failed);
+  EXPECT_EQ(expected, 0);
 }
 
 }  // namespace
