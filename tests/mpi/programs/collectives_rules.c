@@ -4,6 +4,7 @@
  *   progress  a rank that waits in a collective call still sends what it has begun to send
  *   wide      calls with large counts, where the MPI has them, are carried out as well
  *   large     blocks larger than what ranks share, in place, with gaps, some of them empty
+ *   giant     two ranks exchange, in place, one element of more than 2 GiB
  *   bottom    of a gather some ranks have absolute addresses, from MPI_BOTTOM on
  *   late      a root that goes on does not overwrite what late ranks have not read
  */
@@ -141,6 +142,23 @@ static int large(void) {
   return right;
 }
 
+static int giant(void) {
+  const int numbers = (1 << 28) + 3;
+  long* const data = malloc(numbers * sizeof(long));
+  const int counts[2] = {rank == 1, rank == 0};
+  const int places[2] = {0, 0};
+  MPI_Datatype element = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(numbers, MPI_LONG, &element);
+  MPI_Type_commit(&element);
+  for (int i = 0; i < numbers; ++i) data[i] = 3L * i + rank;
+  int right = MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, data, counts, places,
+                            element, MPI_COMM_WORLD) == MPI_SUCCESS;
+  for (int i = 0; i < numbers; ++i) right = right && data[i] == 3L * i + 1 - rank;
+  MPI_Type_free(&element);
+  free(data);
+  return right;
+}
+
 /* Displacements are ints, so the addresses have to be small. */
 static int bottom(void) {
   unsigned char* const taken =
@@ -214,6 +232,7 @@ int main(int argc, char** argv) {
   if (strcmp(rule, "order") == 0) right = order();
   if (strcmp(rule, "progress") == 0) right = progress();
   if (strcmp(rule, "large") == 0) right = large();
+  if (strcmp(rule, "giant") == 0) right = giant();
   if (strcmp(rule, "bottom") == 0) right = bottom();
   if (strcmp(rule, "wide") == 0) right = wide();
   if (strcmp(rule, "late") == 0) right = late();
