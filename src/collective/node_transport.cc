@@ -169,11 +169,15 @@ void NodeTransport::wait_for_messages() {
   if (waiter_.spins == 0) ::nanosleep(&pause, nullptr);
 }
 
-/// A message that cannot be ended keeps its memory for good.
+/// What has begun to come goes on coming, from ranks that are in the call: to end it may take some
+/// milliseconds. A message that cannot be ended keeps its memory for good.
 void NodeTransport::end_messages() {
+  constexpr int kTries = 50;
   for (; under_way_ > 0; --under_way_) {
     Place& place = places_[first_];
-    if (!place.message->end()) {
+    bool is_ended = false;
+    for (int i = 0; i < kTries && !is_ended; ++i) is_ended = place.message->end();
+    if (!is_ended) {
       static_cast<void>(place.message.release());
       static_cast<void>(place.copy.release());
     }

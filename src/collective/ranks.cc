@@ -257,6 +257,14 @@ Ranks::Outcome Ranks::run_noted(const Call& call, const Buffers& buffers,
   return run_part(call, prepared.schedule, buffers, reduction, note, error);
 }
 
+/// Of a call of which this rank has begun the first part: later calls are to have the numbers that
+/// they have on ranks that carry it out.
+void Ranks::leave_parts(const Call& call) {
+  transport_.leave_call();
+  const std::size_t most = part_bytes(shape(), call, limits());
+  for (std::size_t end = most; end < call.bytes; end += most) transport_.pass_call();
+}
+
 /// The root of a broadcast on one node waits for nobody, so it has carried the call out. If it gave
 /// another size, this rank takes the call as the root made it, and of the data what it has room
 /// for.
@@ -266,7 +274,15 @@ Ranks::Outcome Ranks::follow_root(const Call& call, std::uint64_t note, const Bu
   if (given >> kBitsOfBytes != note >> kBitsOfBytes) return Outcome::differs;
   Call whole = call;
   whole.bytes = given & kBytes;
-  std::vector<std::byte> memory(whole.bytes);
+  std::vector<std::byte> memory;
+  ending.error = attempt([&]() -> Error {
+    memory.resize(whole.bytes);
+    return {};
+  });
+  if (ending.error) {
+    leave_parts(whole);
+    return Outcome::failed;
+  }
   transport_.repeat_call();
   const Outcome outcome = run_noted(whole, {nullptr, memory.data()}, {}, given, ending.error);
   if (outcome != Outcome::done) return outcome;

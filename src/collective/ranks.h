@@ -107,6 +107,7 @@ class Ranks {
                     const Reduction& reduction, std::uint64_t note, Error& error);
   Outcome run_noted(const Call& call, const Buffers& buffers, const Reduction& reduction,
                     std::uint64_t note, Error& error);
+  void leave_parts(const Call& call);
   Outcome follow_root(const Call& call, std::uint64_t note, const Buffers& buffers, Ending& ending);
   /// `is_part`: of a call that we carry out, whatever was measured of a call as large as the part.
   const Prepared& prepare(const Call& call, bool is_part);

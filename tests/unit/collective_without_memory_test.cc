@@ -89,6 +89,44 @@ TEST(RanksWithoutMemory, AreMadeByAllOrByNone) {
   }
 }
 
+/// A rank that expects another size than its root gives, in one part or several, has no memory for
+/// that. The root waits for nobody, and so has carried the call out.
+TEST(RanksWithoutMemory, KeepCountOfTheCallsOfARootThatTheyCannotFollow) {
+  const Nodes nodes = {"a", "a", "a"};
+  sim::PostOffice office(3);
+  on_all_ranks(office, nodes, [&](int rank, std::shared_ptr<fabric::Team> team) {
+    auto made = Ranks::create(std::move(team), std::nullopt);
+    ASSERT_TRUE(made) << made.error().message;
+    Ranks& ranks = *made.value();
+    for (const std::size_t given : {std::size_t{500}, std::size_t{4'000'000}}) {
+      Call call;
+      call.operation = Operation::bcast;
+      call.bytes = rank == 2 ? 1000 : given;
+      std::vector<std::byte> data(call.bytes,
+                                  std::byte{rank == 0 ? std::uint8_t{7} : std::uint8_t{0}});
+      ASSERT_NE(ranks.prepare(call).algorithm, nullptr);
+      Ranks::Ending ending;
+      auto outcome = Ranks::Outcome::done;
+      {
+        const Lacking memory(rank == 2 ? 0 : kPlenty);
+        outcome = ranks.run(call, {data.data(), data.data()}, {}, ending);
+      }
+      ASSERT_EQ(outcome, rank == 2 ? Ranks::Outcome::failed : Ranks::Outcome::done);
+      ASSERT_EQ(ending.error.error_class == ErrorClass::no_memory, rank == 2);
+      Call gather;
+      gather.operation = Operation::allgather;
+      gather.bytes = gather.blocks.size = gather.blocks.distance = 1;
+      for (int turn = 0; turn < 3; ++turn) {
+        const auto mine = static_cast<std::byte>(rank + turn);
+        std::array<std::byte, 3> all{};
+        ASSERT_NE(ranks.prepare(gather).algorithm, nullptr);
+        ASSERT_EQ(ranks.run(gather, {&mine, all.data()}, {}, ending), Ranks::Outcome::done);
+        for (int i = 0; i < 3; ++i) ASSERT_EQ(all[i], static_cast<std::byte>(i + turn));
+      }
+    }
+  });
+}
+
 /// Sends each rank a number from `sent` and gets one from each, until memory lacks.
 class ShortParcels final : public Parcels {
  public:
