@@ -91,6 +91,7 @@ void set_blocked(int how) {
 thread_local bool blocked_for_fork = false;
 
 void before_fork() {
+  if (handling.signal == 0) return;
   sigset_t now;
   sigemptyset(&now);
   ::pthread_sigmask(SIG_SETMASK, nullptr, &now);
@@ -105,6 +106,10 @@ void after_fork() {
 
 }  // namespace
 
+void block_signal_in_forks() {
+  ::pthread_atfork(&before_fork, &after_fork, &after_fork);
+}
+
 int take_signal(const SignalPlan& plan) {
   handling.plan = plan;
   if (handling.signal != 0) return handling.signal;
@@ -116,7 +121,6 @@ int take_signal(const SignalPlan& plan) {
     sigfillset(&action.sa_mask);
     if (::sigaction(signal, &action, nullptr) != 0) continue;
     handling.signal = signal;
-    ::pthread_atfork(&before_fork, &after_fork, &after_fork);
     return signal;
   }
   return 0;

@@ -18,6 +18,10 @@ struct SignalPlan {
   const record::Python* python = nullptr;  ///< whose frames samples have, too; stays
 };
 
+/// The program's forks block the signal. Called before take_signal(), by a thread of the program's:
+/// in glibc before 2.36 pthread_atfork and fork wait for each other.
+void block_signal_in_forks();
+
 /// Chooses a real-time signal that the program leaves alone, and takes it. Returns its number, 0 if
 /// all are in use.
 int take_signal(const SignalPlan& plan);

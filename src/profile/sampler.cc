@@ -234,7 +234,8 @@ void start(Sampler& own) {
   own.known[static_cast<pid_t>(::syscall(SYS_gettid))] = own_thread(record::own_record);
   record::region_listener = &note_region;
   record::set_listener(record::Listener::sampling, &note_thread);
-  let_forks_wait();
+  block_signal_in_forks();
+  let_forks_wait();  // before the signal is blocked, which the helper may be about to take
   // Reads the environment, which the program may change while the helper runs.
   own.ranks_on_node = topo::ranks_on_node();
   own.has_helper = start_thread(own.helper, &run_helper, &own);

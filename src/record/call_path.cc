@@ -112,13 +112,9 @@ PathEnd& CallPaths::unwind(const std::uintptr_t* return_slot) noexcept {
   // The call site alone, on a stack that is not the thread's own: in the trie it would stand before
   // all longer paths from there.
   if (path->leaves >= kMostLeaves || !stack_.holds(return_slot)) return path->end;
-  PathTrie::Leaf* const leaf = trie_.add(walk);
-  if (leaf == nullptr) {
-    is_full_ = true;
-  } else if (leaf->path == nullptr) {
-    leaf->path = path;
-    ++path->leaves;
-  }
+  const std::size_t known = trie_.leaf_count();
+  if (trie_.add(walk, *path) == nullptr) is_full_ = true;
+  if (trie_.leaf_count() != known) ++path->leaves;
   return path->end;
 }
 
@@ -128,7 +124,7 @@ PathEnd& CallPaths::learn_foreign_site(std::uintptr_t return_address) noexcept {
   StackWalk site;
   site.depth = 1;
   site.frames[0] = {0, return_address};
-  if (PathTrie::Leaf* const leaf = trie_.add(site)) leaf->path = path;
+  trie_.add(site, *path);
   return path->end;
 }
 

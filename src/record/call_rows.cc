@@ -36,13 +36,13 @@ void add(std::int64_t& into, std::int64_t value) {
 }
 
 void merge(CallsRow& into, const CallsRow& row) {
+  if (row.calls > 0) into.least = into.calls > 0 ? std::min(into.least, row.least) : row.least;
   for (std::int64_t CallsRow::* const column :
        {&CallsRow::calls, &CallsRow::failed, &CallsRow::sent, &CallsRow::received, &CallsRow::time,
         &CallsRow::bin0, &CallsRow::bin1, &CallsRow::bin2, &CallsRow::bin3, &CallsRow::bin4,
         &CallsRow::bin5, &CallsRow::bin6}) {
     add(into.*column, row.*column);
   }
-  into.least = std::min(into.least, row.least);
   into.greatest = std::max(into.greatest, row.greatest);
 }
 

@@ -136,7 +136,8 @@ Error JobRecord::begin() {
   Error failed{ErrorClass::no_such_file, 0, "no directory is given"};
   for (const RecordPlace& place : places_) {
     failed = open(place);
-    if (!failed || (place.is_default && is_forbidden(failed))) return failed;
+    has_no_place_ = failed && place.is_default && is_forbidden(failed);
+    if (!failed || has_no_place_) return failed;
     if (problem_.empty()) problem_ = failed.message;
   }
   return failed;
@@ -158,13 +159,15 @@ Error JobRecord::add(GatheredNode node) {
     summary_.add(node.record.summary);
     for (std::string& each : node.record.held_files) held_files_[std::move(each)] += 1;
     for (std::string& each : node.left_out) leave_out(std::move(each));
+    if (lost_) return lost_;
     kept_bytes_ += node.record.sections.bytes.size();
     kept_.push_back(std::move(node.record.sections));
     if (kept_bytes_ <= most_kept_ && !file_) return {};
-    Error failed = file_ ? Error() : begin();
-    if (!failed) failed = write_kept();
+    lost_ = file_ ? Error() : begin();
+    if (!lost_) lost_ = write_kept();
+    if (lost_) file_.reset();
     kept_.clear();
-    return failed;
+    return lost_;
   } catch (const std::bad_alloc&) {
     return out_of_memory();
   }
@@ -188,6 +191,8 @@ Error JobRecord::write(const RecordPlace& place, const Sections& of_job, std::st
 
 Result<WrittenRecord> JobRecord::finish() {
   try {
+    if (lost_ && has_no_place_) return WrittenRecord{"", lost_.message};
+    if (lost_) return lost_;
     const Sections of_job = pack(facts());
     if (file_) {
       if (Error failed = file_->add(of_job)) return failed;

@@ -57,7 +57,8 @@ class JobRecord {
   JobRecord(Facts known, std::vector<RecordPlace> places, std::size_t most_kept = kMostKept)
       : known_(std::move(known)), places_(std::move(places)), most_kept_(most_kept) {}
 
-  /// Nodes must have different numbers. An error: the file could not be written; then it is gone.
+  /// Nodes must have different numbers. An error: the file could not be written; then it is gone,
+  /// and so is the record: later calls and finish() tell the same error.
   Error add(GatheredNode node);
 
   /// Something that the record lacks, and why: the report shows it.
@@ -92,6 +93,8 @@ class JobRecord {
   std::vector<Sections> kept_;
   std::size_t kept_bytes_ = 0;
   std::optional<RecordFile> file_;  ///< once more came than is kept
+  Error lost_;                      ///< why parts of it could not be written
+  bool has_no_place_ = false;       ///< that is since its default place is none to write to
   std::string problem_;
 };
 

@@ -166,7 +166,8 @@ void NodeTables::add_calls(const Image& image, const RankTimes& times) {
       if (item.communicator != kNone) made.communicator = communicators[item.communicator];
     };
     for (const Row& row : thread.rows) {
-      if (row.calls <= 0 || row.procedure == kNone) continue;
+      // A receive that another thread completed has bytes, and no call here.
+      if ((row.calls <= 0 && row.received <= 0) || row.procedure == kNone) continue;
       CallsRow made = call_row(row, times);
       name_all(made, row);
       made.class_ = procedures[row.procedure].call_class;

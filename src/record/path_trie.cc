@@ -1,6 +1,7 @@
 #include "record/path_trie.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 
 #include "base/mixed_hash.h"
@@ -111,12 +112,12 @@ HEADRACE_READS_STACK PathTrie::Leaf* PathTrie::try_forks(Node& node, const std::
   return leaf_in_place(node, slot);
 }
 
-PathTrie::Leaf* PathTrie::add(const StackWalk& whole) noexcept {
+PathTrie::Leaf* PathTrie::add(const StackWalk& whole, Path& path) noexcept {
   const std::span walk(whole.frames, static_cast<std::size_t>(whole.depth));
   Index fork = kRootFork;
   for (std::size_t at = 0;;) {
     const Index index = child(fork, walk[at].return_address);
-    if (index == 0) return grow(fork, whole, at);
+    if (index == 0) return grow(fork, whole, at, path);
     ++at;
     Node& node = nodes_[index];
     const auto rest = walk.subspan(at);
@@ -126,7 +127,7 @@ PathTrie::Leaf* PathTrie::add(const StackWalk& whole) noexcept {
     if (length < node.run_length && !split(node, length)) return nullptr;
     at += length;
     if (at == walk.size()) {
-      if (node.leaf == 0) node.leaf = make_leaf(whole);
+      if (node.leaf == 0) node.leaf = make_leaf(whole, path);
       if (node.leaf == 0) return nullptr;
       Leaf& leaf = leaves_[node.leaf];
       if (leaf.lacks_links && link(leaf, whole)) leaf.lacks_links = leaf.is_unsure = false;
@@ -138,7 +139,8 @@ PathTrie::Leaf* PathTrie::add(const StackWalk& whole) noexcept {
   }
 }
 
-PathTrie::Index PathTrie::make_leaf(const StackWalk& whole) noexcept {
+// A handler may jump out before or behind this: a leaf that can be found has its path.
+PathTrie::Index PathTrie::make_leaf(const StackWalk& whole, Path& path) noexcept {
   const std::span walk(whole.frames, static_cast<std::size_t>(whole.depth));
   const std::size_t padded = (walk.size() + kUnrolled - 1) / kUnrolled * kUnrolled;
   if (!leaves_.has_room(1) || !frames_.has_room(padded)) return 0;
@@ -146,7 +148,9 @@ PathTrie::Index PathTrie::make_leaf(const StackWalk& whole) noexcept {
   std::fill_n(std::copy(walk.begin(), walk.end(), kept), padded - walk.size(), walk.front());
   const auto index = static_cast<Index>(leaves_.take(1));
   leaves_[index] = {kept, static_cast<std::uint32_t>(padded), walk.back().words};
+  leaves_[index].path = &path;
   link(leaves_[index], whole);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
   return index;
 }
 
@@ -186,9 +190,10 @@ void PathTrie::note_changing(std::uintptr_t return_address) noexcept {
 }
 
 // A node for all frames from `first` on, the edge's included.
-PathTrie::Leaf* PathTrie::grow(Index fork, const StackWalk& walk, std::size_t first) noexcept {
+PathTrie::Leaf* PathTrie::grow(Index fork, const StackWalk& walk, std::size_t first,
+                               Path& path) noexcept {
   if (!nodes_.has_room(1)) return nullptr;
-  const Index leaf = make_leaf(walk);
+  const Index leaf = make_leaf(walk, path);
   if (leaf == 0) return nullptr;
   const auto index = static_cast<Index>(nodes_.take(1));
   const auto length = static_cast<std::uint32_t>(static_cast<std::size_t>(walk.depth) - first - 1);

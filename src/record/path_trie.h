@@ -61,9 +61,10 @@ class PathTrie {
     return find_further(guess, slot, end);
   }
 
-  /// The leaf of this very walk, made without a path if it is not there; null where there is no
-  /// room.
-  Leaf* add(const StackWalk& walk) noexcept;
+  /// The leaf of this very walk, made for `path` if it is not there; null where there is no room.
+  Leaf* add(const StackWalk& walk, Path& path) noexcept;
+
+  std::size_t leaf_count() const noexcept { return leaves_.taken(); }
 
   bool has_site(std::uintptr_t return_address) const noexcept {
     return child(kRootFork, return_address) != 0;
@@ -135,11 +136,11 @@ class PathTrie {
   std::size_t words_place(const Leaf& shape, const std::uintptr_t* slot) const noexcept;
   Leaf* descend(Index index, const std::uintptr_t* slot, const std::uintptr_t* end) noexcept;
   Leaf* try_forks(Node& node, const std::uintptr_t* slot, const std::uintptr_t* end) noexcept;
-  Index make_leaf(const StackWalk& walk) noexcept;
+  Index make_leaf(const StackWalk& walk, Path& path) noexcept;
   bool link(Leaf& leaf, const StackWalk& walk) noexcept;
   void note_changing(std::uintptr_t return_address) noexcept;
   bool is_changing(std::uintptr_t return_address) const noexcept;
-  Leaf* grow(Index fork, const StackWalk& walk, std::size_t first) noexcept;
+  Leaf* grow(Index fork, const StackWalk& walk, std::size_t first, Path& path) noexcept;
   bool split(Node& node, std::uint32_t length) noexcept;
   Index fork_of(Node& node, std::uint32_t words) noexcept;
   void join(Index fork, std::uintptr_t address, Index node) noexcept;

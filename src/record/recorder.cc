@@ -60,7 +60,7 @@ struct Recorder {
   std::mutex mutex;
   std::vector<std::unique_ptr<ThreadRecord>> threads;
   std::vector<ThreadRecord*> free;  ///< of threads that have ended
-  bool is_full = false;
+  std::atomic<bool> is_full = false;
 };
 
 Recorder& recorder() {
@@ -115,9 +115,8 @@ std::uint64_t memory_of_image(const Settings& settings) {
 void start_timelines(Recorder& own) {
   if (!settings().timeline) return;
   const std::uint64_t got = own.image->header().capacity;
-  const bool is_whole = got >= memory_of_image(settings());
-  const std::uint64_t most =
-      is_whole ? static_cast<std::uint64_t>(settings().timeline_memory) : got / 4;
+  const auto wanted = static_cast<std::uint64_t>(settings().timeline_memory);
+  const std::uint64_t most = got >= memory_of_image(settings()) ? wanted : got / 4;
   own.timeline = std::make_unique<TimelineMemory>(*own.image, most);
   if (own.accesses != nullptr) own.file_timeline = FileTimeline::make(*own.image, most / 2);
   file_timeline.store(own.file_timeline.get());
@@ -337,7 +336,7 @@ const JobMark& job_mark() {
 
 ThreadRecord* make_own_record() noexcept {
   Recorder& own = recorder();
-  if (own.image == nullptr || !own.image->is_ours()) return nullptr;
+  if (image() == nullptr) return nullptr;
   const NoCancellation uncancelled;
   return_at_end_of_thread();
   const std::lock_guard lock(own.mutex);
@@ -368,8 +367,12 @@ ThreadRecord* make_own_record() noexcept {
     // As if the image were full.
   }
   own.is_full = true;
-  own.image->header().lost_calls.fetch_add(1, std::memory_order_relaxed);
   return nullptr;
+}
+
+void note_lost_call() noexcept {
+  ImageFile* const own = is_recording && recorder().is_full ? image() : nullptr;
+  if (own != nullptr) own->header().lost_calls.fetch_add(1, std::memory_order_relaxed);
 }
 
 void count_unsized() noexcept {

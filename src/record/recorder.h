@@ -110,6 +110,10 @@ inline ThreadRecord* this_thread() {
   return own_record != nullptr ? own_record : make_own_record();
 }
 
+/// The program makes a call, and this_thread() is null: counts it if there was no room for the
+/// thread's tables.
+void note_lost_call() noexcept;
+
 /// A receive is complete, and nothing tells how many bytes have arrived.
 void count_unsized() noexcept;
 

@@ -126,6 +126,16 @@ def test_a_limit_of_the_file_is_told(host: Host, library: Path, buffers: str | N
     assert (place / "0.calls").read_bytes() == expected()[: 100 * BYTES + 32]
 
 
+@pytest.mark.parametrize("end", ["exit", "now", "exec", "job"])
+def test_the_end_tells_what_cannot_be_written(host: Host, library: Path, end: str) -> None:
+    """The calls that wrote it have returned long since."""
+    result, place = run(host, f"limited:{end}", "*calls", records=1000)
+    assert number("told", result) == 0, result.explain()
+    told = "what was buffered cannot be written (File too large)"
+    assert result.err.count(told) == 1, result.explain()
+    assert (place / "0.calls").read_bytes() == expected()[: 100 * BYTES]
+
+
 def test_a_full_disk_is_told(host: Host, library: Path, needs_root) -> None:
     place = work_directory(f"own-full-{host.name}") / "mount"
     with mounted("-t", "tmpfs", "-o", "size=256k,mode=777", "tmpfs", at=place):

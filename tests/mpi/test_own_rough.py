@@ -20,6 +20,7 @@ WAYS = {
     "walk": "5",
     "map": "hello new",
     "vectors": "-1 invalid",
+    "backtrace": "header tail",
     "vfork": "held back||",
     "handles": "3 ABCDE|",
     "end": "1",

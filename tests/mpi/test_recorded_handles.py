@@ -117,6 +117,14 @@ def test_bytes_of_threads_that_receive_at_once(host: Host, library: Path) -> Non
     assert sum(own["bytes"] for own in sites if own["frames"]) == expected
 
 
+def test_bytes_that_another_thread_completes(host: Host, library: Path) -> None:
+    """They have no call path: only that thread knows of them."""
+    result, report = record(host, "handed", 1)
+    (expected,) = (int(line.split()[1]) for line in result.out.splitlines())
+    assert bytes_of(report)["MPI_Irecv"] == expected
+    assert calls_of(report)["MPI_Irecv"] == 50
+
+
 def test_names_leave_room_for_calls(host: Host, library: Path) -> None:
     """Of more files than are kept apart nothing is lost, and call paths are still told apart."""
     result, report = record(host, "files", 1)

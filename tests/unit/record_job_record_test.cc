@@ -1,7 +1,9 @@
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -108,6 +110,22 @@ TEST_F(JobRecords, HoldTheSameWhetherKeptOrStreamed) {
   std::ranges::sort(bytes[0]);
   std::ranges::sort(bytes[1]);
   EXPECT_EQ(bytes[0], bytes[1]);
+}
+
+/// Parts would be missing, and the images be removed.
+TEST_F(JobRecords, AreGoneOnceAPartCouldNotBeWritten) {
+  const rlimit limit{512, RLIM_INFINITY}, none{RLIM_INFINITY, RLIM_INFINITY};
+  std::signal(SIGXFSZ, SIG_IGN);
+  JobRecord job({}, {{records()}}, 0);
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &limit), 0);
+  const Error failed = job.add(node(0));
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(job.add(node(1)).message, failed.message);
+  const Result<WrittenRecord> written = job.finish();
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().message, failed.message);
+  EXPECT_FALSE(std::filesystem::exists(records()));
 }
 
 TEST_F(JobRecords, GoToTheNextPlaceWhereTheFirstTakesNone) {

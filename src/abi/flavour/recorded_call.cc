@@ -11,7 +11,10 @@ constinit std::atomic<bool> has_cancelled = false;
 
 Call::Call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept
     : thread_(record::this_thread()), entry_(static_cast<int>(entry)) {
-  if (thread_ == nullptr) return;
+  if (thread_ == nullptr) {
+    record::note_lost_call();
+    return;
+  }
   path_ = &thread_->find_path(return_slot, entry_);
   if (path_->is_foreign) {
     thread_ = nullptr;
@@ -122,6 +125,9 @@ void Call::receive(std::int64_t bytes) noexcept {
 void Call::has_opened(MPI_File file, const char* name) noexcept {
   const NotedFile noted = note_opened(file, name, thread_->timeline() != nullptr);
   if (event_ != nullptr) event_->peer = noted.name;
+  if (noted.counts == nullptr) return;
+  record::add(noted.counts->ticks, end_ - begin_);
+  record::add(noted.counts->open, end_ - begin_);
 }
 
 TrackedRequest Call::tracked() const noexcept {
@@ -197,12 +203,14 @@ record::PathEnd* count(record::ThreadRecord& thread, abi::Entry entry,
 
 bool count_call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept {
   record::ThreadRecord* const thread = record::this_thread();
-  return thread != nullptr && count(*thread, entry, return_slot) != nullptr;
+  if (thread != nullptr) return count(*thread, entry, return_slot) != nullptr;
+  record::note_lost_call();
+  return false;
 }
 
 void begin_last_call(abi::Entry entry, const std::uintptr_t* return_slot) noexcept {
   record::ThreadRecord* const thread = record::this_thread();
-  if (thread == nullptr) return;
+  if (thread == nullptr) return record::note_lost_call();
   const record::PathEnd* const path = count(*thread, entry, return_slot);
   if (path == nullptr) return;
   thread->open_call().enter(record::procedure_note(static_cast<int>(entry)), path->id,

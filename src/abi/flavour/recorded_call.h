@@ -102,11 +102,6 @@ class Call {
   void keep(MPI_Request request, std::int64_t bytes, std::int64_t to, int from, int tag,
             bool receives) noexcept;
 
-  /// The same, but only its event has the file: it ends with the call.
-  void name_file(MPI_File file) noexcept {
-    if (has_noted_files.load(std::memory_order_relaxed)) [[unlikely]]
-      file_name_ = find_noted_file(file).name;
-  }
   /// The call that has ended has opened it.
   void has_opened(MPI_File file, const char* name) noexcept;
 

@@ -82,7 +82,7 @@ Word File_open(void* next, const std::uintptr_t* return_slot, Word communicator,
 Word File_close(void* next, const std::uintptr_t* return_slot, Word file) {
   Call call(Entry::File_close, return_slot);
   if (file != 0) {
-    call.name_file(*from_word<const MPI_File*>(file));
+    call.on_file(*from_word<const MPI_File*>(file));
     recording::note_closed(*from_word<const MPI_File*>(file));
   }
   const Word code = abi::call_words(next, file);

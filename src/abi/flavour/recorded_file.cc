@@ -75,6 +75,7 @@ void count_passed_bytes(record::FileCounts& counts, bool writes, std::int64_t by
 
 void count_passed_call(record::FileCounts& counts, const char* procedure, std::int64_t ticks) {
   record::add(counts.ticks, ticks);
+  if (has(procedure, "_close")) record::add(counts.close, ticks);
   const bool is_end = has(procedure, "_end");
   const bool is_collective = has(procedure, "_all") || has(procedure, "_ordered");
   const bool reads = has(procedure, "_read") || has(procedure, "_iread");

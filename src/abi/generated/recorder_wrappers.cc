@@ -1760,7 +1760,8 @@ Word Get(Word origin_addr_word, Word origin_count_word, Word origin_datatype_wor
   if (!call.end(code)) return code;
   const auto origin_count = from_word<int>(origin_count_word);
   const auto origin_datatype = from_word<MPI_Datatype>(origin_datatype_word);
-  call.receive(bytes(origin_count, origin_datatype));
+  const auto target_rank = from_word<int>(target_rank_word);
+  call.receive(target_rank == MPI_PROC_NULL ? 0 : bytes(origin_count, origin_datatype));
   return code;
 }
 template <Name name>
@@ -3195,7 +3196,8 @@ Word Rget(Word origin_addr_word, Word origin_count_word, Word origin_datatype_wo
   if (!call.end(code)) return code;
   const auto origin_count = from_word<int>(origin_count_word);
   const auto origin_datatype = from_word<MPI_Datatype>(origin_datatype_word);
-  call.receive(bytes(origin_count, origin_datatype));
+  const auto target_rank = from_word<int>(target_rank_word);
+  call.receive(target_rank == MPI_PROC_NULL ? 0 : bytes(origin_count, origin_datatype));
   call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
@@ -6189,7 +6191,8 @@ Word Get_c(Word origin_addr_word, Word origin_count_word, Word origin_datatype_w
   if (!call.end(code)) return code;
   const auto origin_count = from_word<MPI_Count>(origin_count_word);
   const auto origin_datatype = from_word<MPI_Datatype>(origin_datatype_word);
-  call.receive(bytes(origin_count, origin_datatype));
+  const auto target_rank = from_word<int>(target_rank_word);
+  call.receive(target_rank == MPI_PROC_NULL ? 0 : bytes(origin_count, origin_datatype));
   return code;
 }
 template <Name name>
@@ -7773,7 +7776,8 @@ Word Rget_c(Word origin_addr_word, Word origin_count_word, Word origin_datatype_
   if (!call.end(code)) return code;
   const auto origin_count = from_word<MPI_Count>(origin_count_word);
   const auto origin_datatype = from_word<MPI_Datatype>(origin_datatype_word);
-  call.receive(bytes(origin_count, origin_datatype));
+  const auto target_rank = from_word<int>(target_rank_word);
+  call.receive(target_rank == MPI_PROC_NULL ? 0 : bytes(origin_count, origin_datatype));
   call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }

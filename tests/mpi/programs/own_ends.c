@@ -11,6 +11,7 @@
 //        exit, quick_exit, _exit, _exit in a signal's handler, abort, exec, exit after a child's
 //        _exit, MPI_Abort
 //   stale      exit, after the _exit of a child whose copy of the stream's buffer is old by then
+//   limited:END   the same, where nothing more can be written
 //   raw, range, from, copy                        how the descriptor is closed: by syscall(close),
 //        close_range, closefrom, dup2; then the process ends by exit
 //   within     a handler writes to the descriptor while the program does: prints "records N", of
@@ -240,6 +241,14 @@ static void leave_stale_child(void) {
   exit(0);
 }
 
+static const char* allowed(const char* how) {
+  static const char begin[] = "limited:";
+  if (strncmp(how, begin, sizeof begin - 1) != 0) return how;
+  signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &(struct rlimit){100 * bytes, RLIM_INFINITY});
+  return how + sizeof begin - 1;
+}
+
 static void end(const char* how, char** words) {
   int status;
   if (!strcmp(how, "exit")) exit(0);
@@ -299,7 +308,7 @@ int main(int count, char** words) {
     write_stream();
     printf("told %lld\n", told);
     fflush(stdout);
-    end(how, words);
+    end(allowed(how), words);
   }
   MPI_Finalize();
   return 0;

@@ -4,6 +4,7 @@
 #include "own_rough.h"
 
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <mpi.h>
@@ -182,6 +183,19 @@ static void vectors(void) {
   printf("%zd %s", done, errno == EINVAL ? "invalid" : strerror(errno));
 }
 
+/* The C library writes by itself. */
+static void trace_back(void) {
+  char text[4000];
+  void* addresses[8];
+  descriptor = made("a", O_RDWR);
+  put(descriptor, "header ");
+  backtrace_symbols_fd(addresses, backtrace(addresses, 8), descriptor);
+  put(descriptor, "tail");
+  const ssize_t bytes = pread(descriptor, text, sizeof text, 0);
+  need(bytes > 20, "pread");
+  printf("%.7s%.4s", text, text + bytes - 4);
+}
+
 /* Streams. */
 
 static void vfork_stream(void) {
@@ -260,6 +274,7 @@ static const struct {
             {"walk", &walk},
             {"map", &map_before},
             {"vectors", &vectors},
+            {"backtrace", &trace_back},
             {"vfork", &vfork_stream},
             {"handles", &switch_handles},
             {"end", &keep_end},

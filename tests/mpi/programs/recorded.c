@@ -194,6 +194,8 @@ static void one_sided(void) {
   SEND(MPI_Put, 12, ints_out, 3, MPI_INT, next, 0, 3, MPI_INT, window);
   CALL(MPI_Win_fence, 0, window);
   SEND(MPI_Get, 8, ints_in, 2, MPI_INT, next, 0, 2, MPI_INT, window);
+  CALL(MPI_Get, ints_in, 2, MPI_INT, MPI_PROC_NULL, 0, 2, MPI_INT, window);
+  tally_arrival("MPI_Get", 0);
   SEND(MPI_Accumulate, 4, ints_out, 1, MPI_INT, next, 9, 1, MPI_INT, MPI_SUM, window);
   CALL(MPI_Win_fence, 0, window);
   SEND(MPI_Fetch_and_op, 4, ints_out, &result, MPI_INT, next, 12, MPI_SUM, window);

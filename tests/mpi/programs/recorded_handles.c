@@ -11,8 +11,8 @@
  *     recorded_handles own-wait   a request that MPICH brings on in its own MPI_Waitall alone
  *     recorded_handles taken-back an error handler that is not in force any more
  *     recorded_handles threads    threads receive at once; rank 0 prints the bytes
- *     recorded_handles files DIRECTORY    more files than are kept apart, with long names, then
- * calls from many places
+ *     recorded_handles handed    a thread completes what another one receives; prints the bytes
+ *     recorded_handles files DIRECTORY    more files than are kept, then calls from many places
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -317,6 +317,29 @@ static void* receive(void* argument) {
   return NULL;
 }
 
+static MPI_Request handed_over;
+
+static void* complete(void* unused) {
+  MPI_Wait(&handed_over, MPI_STATUS_IGNORE);
+  return unused;
+}
+
+/* One thread begins each receive, and another one completes it. */
+static void hand_over(int level) {
+  static char in[700], out[700];
+  pthread_t other;
+  MPI_Request sent;
+  for (int i = 0; i < 50; i++) {
+    MPI_Irecv(in, sizeof in, MPI_BYTE, 0, 0, MPI_COMM_SELF, &handed_over);
+    MPI_Isend(out, sizeof out, MPI_BYTE, 0, 0, MPI_COMM_SELF, &sent);
+    if (level < MPI_THREAD_MULTIPLE) complete(NULL);
+    if (level == MPI_THREAD_MULTIPLE) pthread_create(&other, NULL, complete, NULL);
+    if (level == MPI_THREAD_MULTIPLE) pthread_join(other, NULL);
+    MPI_Wait(&sent, MPI_STATUS_IGNORE);
+  }
+  printf("bytes %d\n", 50 * (int)sizeof in);
+}
+
 static void receive_at_once(int level) {
   pthread_t threads[kThreads];
   const int number = level == MPI_THREAD_MULTIPLE ? kThreads : 1;
@@ -353,7 +376,8 @@ int main(int argc, char** argv) {
   const char* const way = argc > 1 ? argv[1] : "";
   int level;
   MPI_Init_thread(&argc, &argv,
-                  strcmp(way, "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SERIALIZED,
+                  strcmp(way, "threads") == 0 || strcmp(way, "handed") == 0 ? MPI_THREAD_MULTIPLE
+                                                                            : MPI_THREAD_SERIALIZED,
                   &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (strcmp(way, "reused") == 0) reuse();
@@ -367,6 +391,7 @@ int main(int argc, char** argv) {
   if (strcmp(way, "errors") == 0) fail(0, first);
   if (strcmp(way, "handler") == 0) fail(1, first);
   if (strcmp(way, "threads") == 0) receive_at_once(level);
+  if (strcmp(way, "handed") == 0) hand_over(level);
   if (strcmp(way, "files") == 0) open_files(argv[2]);
   MPI_Finalize();
   return 0;
