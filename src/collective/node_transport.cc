@@ -55,9 +55,13 @@ bool NodeTransport::look_now_and_then(std::uint64_t number) {
   return false;
 }
 
+void NodeTransport::leave_call() {
+  milestones_.pass(milestone(call_, kLastPhase));
+}
+
 void NodeTransport::pass_call() {
   begin_call(kPassed);
-  milestones_.pass(milestone(call_, kLastPhase));
+  leave_call();
 }
 
 bool NodeTransport::is_stage_free() {
@@ -123,12 +127,17 @@ bool NodeTransport::has_at_most(std::size_t left) {
     Place& place = places_[first_];
     const Result<bool> is_done = place.message->is_done();
     if (is_done && !is_done.value()) break;
-    if (!is_done && !failure_) failure_ = is_done.error();
+    if (!is_done) keep_failure(is_done.error());
     place.copy.reset();
     first_ = (first_ + 1) % places_.size();
     --under_way_;
   }
   return under_way_ <= left;
+}
+
+/// The library tells of a failure once; afterwards the message is done.
+void NodeTransport::keep_failure(const Error& error) {
+  if (!failure_) failure_ = error;
 }
 
 void NodeTransport::wait(const Step& step) {
@@ -151,12 +160,33 @@ void NodeTransport::wait_for_messages() {
   constexpr int kPolls = 100;
   for (int poll = 0; poll < kPolls && under_way_ > 0; ++poll) {
     const Result<bool> is_done = places_[first_].message->is_done();
-    if (!is_done || is_done.value()) return;
+    if (!is_done) return keep_failure(is_done.error());
+    if (is_done.value()) return;
     pause_spinning();
   }
   ::sched_yield();
   const timespec pause{0, kSleep};
   if (waiter_.spins == 0) ::nanosleep(&pause, nullptr);
+}
+
+/// What has begun to come goes on coming, from ranks that are in the call: to end it may take some
+/// milliseconds. A message that cannot be ended keeps its memory for good.
+void NodeTransport::end_messages() {
+  constexpr int kTries = 50;
+  for (; under_way_ > 0; --under_way_) {
+    Place& place = places_[first_];
+    bool is_ended = false;
+    for (int i = 0; i < kTries && !is_ended; ++i) is_ended = place.message->end();
+    if (!is_ended) {
+      static_cast<void>(place.message.release());
+      static_cast<void>(place.copy.release());
+    }
+    place.copy.reset();
+    first_ = (first_ + 1) % places_.size();
+  }
+  std::erase_if(places_, [](const Place& place) { return place.message == nullptr; });
+  first_ = 0;
+  failure_ = {};
 }
 
 }  // namespace headrace::collective

@@ -24,8 +24,13 @@ class NodeTransport final : public Transport {
   void begin_call(std::uint64_t note);
   /// All ranks of the node have come to the call.
   void note_meeting() { met_ = call_; }
+  /// For a call that has failed: nothing comes into its buffers any more, which the program may
+  /// free then.
+  void end_messages();
   /// Nothing is done in this call.
   void pass_call();
+  /// This rank does nothing more in the call. Others may wait for it to say so.
+  void leave_call();
   /// The next begin_call() is of this call once more.
   void repeat_call() { --call_; }
   /// What a rank of the node that has come said of this call.
@@ -59,6 +64,7 @@ class NodeTransport final : public Transport {
   void stay_near();
   bool look_now_and_then(std::uint64_t number);
   void wait_for_messages();
+  void keep_failure(const Error& error);
 
   /// Nobody has used a stage of the calls before the first.
   static constexpr std::uint64_t kCallBeforeFirst = 2;

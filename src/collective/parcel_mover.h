@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -25,7 +26,7 @@ class ParcelMover {
   ParcelMover& operator=(const ParcelMover&) = delete;
   ~ParcelMover() {
     // After a failure messages may still come, so their memory has to stay.
-    if (!too_large_.empty()) static_cast<void>(new auto(std::move(too_large_)));
+    for (Large& large : too_large_) static_cast<void>(large.memory.release());
   }
 
   Parcels& parcels() { return *parcels_; }
@@ -38,8 +39,9 @@ class ParcelMover {
     if (!sent || *sent <= parcels_->bytes_from(rank) || *sent > fabric::kLargestMessage) {
       return transport_.receive_parcel(rank, parcels_->from(rank));
     }
-    Large& large = too_large_.emplace_back(rank, std::vector<std::byte>(*sent));
-    return transport_.receive(rank, large.memory);
+    auto memory = std::make_unique_for_overwrite<std::byte[]>(*sent);
+    Large& large = too_large_.emplace_back(rank, *sent, std::move(memory));
+    return transport_.receive(rank, {large.memory.get(), *sent});
   }
 
   /// Takes a small parcel of `bytes` that a rank has given.
@@ -67,7 +69,7 @@ class ParcelMover {
   /// All messages have come. Why something could not be moved as it was sent.
   Error finish() {
     for (const Large& large : too_large_) {
-      take(large.rank, large.memory.data(), large.memory.size());
+      take(large.rank, large.memory.get(), large.bytes);
     }
     too_large_.clear();
     return std::exchange(failure_, Error());
@@ -76,7 +78,8 @@ class ParcelMover {
  private:
   struct Large {
     int rank;
-    std::vector<std::byte> memory;
+    std::size_t bytes;
+    std::unique_ptr<std::byte[]> memory;
   };
 
   Parcels* parcels_;

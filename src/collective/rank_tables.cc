@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "fabric/combined.h"
 #include "fabric/messages.h"
@@ -13,41 +14,59 @@ struct PostedRank {
   std::int64_t rank = 0;
 };
 
-std::vector<int> ranks_of_node(fabric::Channel& channel) {
+/// What leaders tell each other: of each node its number of ranks, and then its ranks, as many ints
+/// as the largest needs. All memory is taken before any of them begins: if one lacked it later, the
+/// others would wait for ever.
+class Exchange {
+ public:
+  /// Throws std::bad_alloc.
+  Exchange(int nodes, int largest)
+      : block_(static_cast<std::size_t>(largest) + 1, -1),
+        scratch_(block_.size() * static_cast<std::size_t>(nodes)),
+        all_(scratch_.size()) {}
+
+  Error run(fabric::Channel& channel, int tag, const std::vector<int>& mine) {
+    block_[0] = static_cast<int>(mine.size());
+    std::ranges::copy(mine, block_.begin() + 1);
+    const topo::NodeMap& nodes = channel.nodes();
+    return fabric::allgather(channel.messenger(), tag, nodes.leaders(), nodes.node_index(),
+                             std::as_bytes(std::span(block_)),
+                             std::as_writable_bytes(std::span(scratch_)),
+                             std::as_writable_bytes(std::span(all_)));
+  }
+
+  /// Takes no memory where the tables have it.
+  void fill(NodeTables& tables) const {
+    tables.begins.push_back(0);
+    for (auto node = all_.begin(); node != all_.end(); node += std::ssize(block_)) {
+      tables.ranks.insert(tables.ranks.end(), node + 1, node + 1 + *node);
+      tables.begins.push_back(static_cast<int>(tables.ranks.size()));
+    }
+  }
+
+ private:
+  std::vector<int> block_;
+  std::vector<int> scratch_;
+  std::vector<int> all_;
+};
+
+/// `ranks` has a place for each.
+void tell_ranks_of_node(fabric::Channel& channel, std::span<int> ranks) {
   fabric::Board& board = channel.board();
   board.post(channel.waiter(), PostedRank{channel.nodes().rank()});
   board.wait_for_all(channel.waiter());
-  std::vector<int> ranks;
-  for (int i = 0; i < board.ranks(); ++i) {
-    ranks.push_back(static_cast<int>(board.posted_by<PostedRank>(i).rank));
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    ranks[i] = static_cast<int>(board.posted_by<PostedRank>(static_cast<int>(i)).rank);
   }
-  return ranks;
 }
 
-/// Of all nodes: a node's number of ranks, and then its ranks, as many ints as the largest needs.
-Result<std::vector<std::byte>> exchange_nodes(fabric::Channel& channel, int tag,
-                                              const std::vector<int>& mine, int largest) {
-  std::vector<int> block(static_cast<std::size_t>(largest) + 1, -1);
-  block[0] = static_cast<int>(mine.size());
-  std::ranges::copy(mine, block.begin() + 1);
-  const topo::NodeMap& nodes = channel.nodes();
-  return fabric::allgather(channel.messenger(), tag, nodes.leaders(), nodes.node_index(),
-                           std::as_bytes(std::span(block)));
-}
-
-NodeTables tables_of(std::span<const std::byte> all, int nodes, int largest) {
-  NodeTables tables;
-  tables.largest_node = largest;
-  tables.begins.push_back(0);
-  std::vector<int> block(static_cast<std::size_t>(largest) + 1);
-  for (int node = 0; node < nodes; ++node) {
-    const auto bytes = std::as_writable_bytes(std::span(block));
-    std::ranges::copy(all.subspan(static_cast<std::size_t>(node) * bytes.size(), bytes.size()),
-                      bytes.begin());
-    tables.ranks.insert(tables.ranks.end(), block.begin() + 1, block.begin() + 1 + block[0]);
-    tables.begins.push_back(static_cast<int>(tables.ranks.size()));
-  }
-  return tables;
+/// Collective: this rank's error, or that another one lacks memory.
+Error agree(fabric::Channel& channel, const Error& mine) {
+  return fabric::agree_on_memory(mine, [&](bool is_ready) -> Result<bool> {
+    fabric::Sum failing{is_ready ? 0 : 1};
+    if (Error error = channel.combine(failing)) return error;
+    return failing.value == 0;
+  });
 }
 
 }  // namespace
@@ -57,23 +76,25 @@ bool NodeTables::is_in_order() const {
 }
 
 Result<NodeTables> gather_tables(fabric::Channel& channel, int tag, std::vector<int>& mine) {
-  const Error failed = attempt([&]() -> Error {
-    mine = ranks_of_node(channel);
-    return {};
-  });
-  if (failed) return failed;
-  fabric::Greatest largest{channel.nodes().node_size()};
+  const topo::NodeMap& nodes = channel.nodes();
+  fabric::Greatest largest{nodes.node_size()};
   if (Error error = channel.combine(largest)) return error;
   NodeTables tables;
   tables.largest_node = static_cast<int>(largest.value);
-  if (!channel.nodes().is_leader()) return tables;
-  const auto all = exchange_nodes(channel, tag, mine, tables.largest_node);
-  if (!all) return all.error();
-  Error lacking = attempt([&]() -> Error {
-    tables = tables_of(all.value(), channel.nodes().node_count(), tables.largest_node);
+  std::optional<Exchange> exchange;
+  const Error lacking = attempt([&]() -> Error {
+    mine.resize(static_cast<std::size_t>(nodes.node_size()));
+    if (!nodes.is_leader()) return {};
+    exchange.emplace(nodes.node_count(), tables.largest_node);
+    tables.begins.reserve(static_cast<std::size_t>(nodes.node_count()) + 1);
+    tables.ranks.reserve(static_cast<std::size_t>(nodes.size()));
     return {};
   });
-  if (lacking) return lacking;
+  if (Error error = agree(channel, lacking)) return error;
+  tell_ranks_of_node(channel, mine);
+  if (!nodes.is_leader()) return tables;
+  if (Error error = exchange->run(channel, tag, mine)) return error;
+  exchange->fill(tables);
   return tables;
 }
 

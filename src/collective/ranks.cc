@@ -98,6 +98,7 @@ Result<std::unique_ptr<Ranks>> Ranks::create(std::shared_ptr<fabric::Team> team,
   const int tag = own.tag(kSetupTag);
   std::vector<int> on_node;
   const Result<NodeTables> tables = gather_tables(own, tag, on_node);
+  // A message between leaders may have failed.
   if (Error error = team->agree(tables ? Error() : tables.error())) return error;
   auto memory = StageMemory::make(own, tag, on_node, tables.value());
   if (!memory) return memory.error();
@@ -198,6 +199,20 @@ const Use* Ranks::find_use(const Call& call) const {
   return nullptr;
 }
 
+Execution::State Ranks::finish(Execution& execution) {
+  try {
+    Execution::State state = execution.advance();
+    while (state == Execution::State::waits) {
+      transport_.wait(execution.step());
+      state = execution.advance();
+    }
+    return state;
+  } catch (...) {
+    transport_.end_messages();
+    throw;
+  }
+}
+
 Ranks::Outcome Ranks::run_part(const Call& call, const Schedule& schedule, const Buffers& buffers,
                                const Reduction& reduction, std::uint64_t note, Error& error) {
   transport_.begin_call(note);
@@ -205,11 +220,8 @@ Ranks::Outcome Ranks::run_part(const Call& call, const Schedule& schedule, const
   Buffers own = buffers;
   own.stage = memory_->stage(number);
   Execution execution(schedule, shape(), call.blocks, own, reduction, transport_, number);
-  Execution::State state = execution.advance();
-  while (state == Execution::State::waits) {
-    transport_.wait(execution.step());
-    state = execution.advance();
-  }
+  const Execution::State state = finish(execution);
+  if (state != Execution::State::done) transport_.end_messages();
   if (state == Execution::State::failed) {
     error = execution.error();
     return Outcome::failed;
@@ -245,6 +257,14 @@ Ranks::Outcome Ranks::run_noted(const Call& call, const Buffers& buffers,
   return run_part(call, prepared.schedule, buffers, reduction, note, error);
 }
 
+/// Of a call of which this rank has begun the first part: later calls are to have the numbers that
+/// they have on ranks that carry it out.
+void Ranks::leave_parts(const Call& call) {
+  transport_.leave_call();
+  const std::size_t most = part_bytes(shape(), call, limits());
+  for (std::size_t end = most; end < call.bytes; end += most) transport_.pass_call();
+}
+
 /// The root of a broadcast on one node waits for nobody, so it has carried the call out. If it gave
 /// another size, this rank takes the call as the root made it, and of the data what it has room
 /// for.
@@ -254,7 +274,15 @@ Ranks::Outcome Ranks::follow_root(const Call& call, std::uint64_t note, const Bu
   if (given >> kBitsOfBytes != note >> kBitsOfBytes) return Outcome::differs;
   Call whole = call;
   whole.bytes = given & kBytes;
-  std::vector<std::byte> memory(whole.bytes);
+  std::vector<std::byte> memory;
+  ending.error = attempt([&]() -> Error {
+    memory.resize(whole.bytes);
+    return {};
+  });
+  if (ending.error) {
+    leave_parts(whole);
+    return Outcome::failed;
+  }
   transport_.repeat_call();
   const Outcome outcome = run_noted(whole, {nullptr, memory.data()}, {}, given, ending.error);
   if (outcome != Outcome::done) return outcome;
@@ -276,8 +304,10 @@ Ranks::Outcome Ranks::run(const Call& call, const Buffers& buffers, const Reduct
   // looked for that: MPICH's MPI_Win_test looks at what it knows first.
   if (call.operation == Operation::barrier) transport_.progress();
   const bool is_with_root = call.operation == Operation::bcast && shape().node_count == 1;
-  if (outcome != Outcome::differs || !is_with_root) return outcome;
-  return follow_root(call, note, buffers, ending);
+  if (outcome != Outcome::differs) return outcome;
+  const Outcome followed = is_with_root ? follow_root(call, note, buffers, ending) : outcome;
+  if (followed == Outcome::differs) transport_.leave_call();
+  return followed;
 }
 
 }  // namespace headrace::collective

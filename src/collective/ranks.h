@@ -99,12 +99,15 @@ class Ranks {
 
   Ranks(std::unique_ptr<fabric::Channel> channel, std::unique_ptr<StageMemory> memory,
         const std::optional<Measured>& measured);
+  /// All steps, unless one fails or throws for want of memory.
+  Execution::State finish(Execution& execution);
   Outcome run_part(const Call& call, const Schedule& schedule, const Buffers& buffers,
                    const Reduction& reduction, std::uint64_t note, Error& error);
   Outcome run_parts(const Call& call, std::size_t most, const Buffers& buffers,
                     const Reduction& reduction, std::uint64_t note, Error& error);
   Outcome run_noted(const Call& call, const Buffers& buffers, const Reduction& reduction,
                     std::uint64_t note, Error& error);
+  void leave_parts(const Call& call);
   Outcome follow_root(const Call& call, std::uint64_t note, const Buffers& buffers, Ending& ending);
   /// `is_part`: of a call that we carry out, whatever was measured of a call as large as the part.
   const Prepared& prepare(const Call& call, bool is_part);

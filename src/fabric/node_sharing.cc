@@ -49,13 +49,10 @@ void try_to_keep(Shared& mine, Make make) {
 }
 
 /// Whether more than the `committed` bytes can be had: /dev/shm may be so small that a second file
-/// would find no memory. Gives back what it tries.
+/// would find no memory.
 bool has_room(SharedMemory& memory, SharedMemoryKind kind, std::size_t committed) {
   constexpr std::size_t kLeastRoom = std::size_t{512} << 10;
-  if (kind == SharedMemoryKind::memfd) return true;
-  if (!memory.commit(committed, kLeastRoom)) return false;
-  memory.release(committed, kLeastRoom);
-  return true;
+  return kind == SharedMemoryKind::memfd || memory.has_room(committed, kLeastRoom);
 }
 
 /// The first rank's part: makes memory of one kind, if the settings allow it.

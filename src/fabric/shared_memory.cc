@@ -120,6 +120,13 @@ void SharedMemory::release(std::size_t offset, std::size_t len) {
             static_cast<off_t>(offset), static_cast<off_t>(len));
 }
 
+bool SharedMemory::has_room(std::size_t offset, std::size_t len) {
+  if (!commit(offset, len)) return false;
+  release(offset, len);
+  // To commit beyond the end has moved it. Others open memory of the size that the ticket tells.
+  return offset + len <= size_ || ftruncate(descriptor_.get(), static_cast<off_t>(size_)) == 0;
+}
+
 void SharedMemory::unlink() {
   if (ticket_.name[0] == '\0') return;
   shm_unlink(ticket_.name);

@@ -52,6 +52,9 @@ class SharedMemory {
   static void populate(std::byte* begin, std::size_t len, bool has_pages);
   /// Gives the memory of a range back to the system. Its content is lost.
   void release(std::size_t offset, std::size_t len);
+  /// Whether a range, which may lie beyond the end, could be committed now. Gives back what it
+  /// tries.
+  bool has_room(std::size_t offset, std::size_t len);
   /// Call when all have opened the memory: removes its name.
   void unlink();
 

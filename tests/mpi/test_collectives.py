@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from hosts import Host
-from running import Result, compile_c, launch
+from running import Result, compile_c, launch, shared_object
 from test_device_memory import stand_in
 from test_languages import FORTRAN, fortran_program
 
@@ -109,6 +109,12 @@ def test_nothing_is_shared_without_shared_memory(host: Host, library: Path) -> N
     assert set.union(*shown.values()) == {"the MPI library"}
 
 
+def test_memory_that_is_shared_by_name(host: Host, library: Path) -> None:
+    shown = shown_by(run_random(host, 3, 5, 100, 500, {"HEADRACE_SHARED_MEMORY": "posix"}))
+    for operation in ("bcast", "allgather", "allgatherv"):
+        assert "shared" in shown[operation], shown
+
+
 def test_lack_of_memory_is_told(host: Host, library: Path) -> None:
     """All is left to the library, with the reason, which may be found on another rank."""
     program = compile_c(host, SOURCES, "collectives")
@@ -124,11 +130,33 @@ def test_lack_of_memory_is_told(host: Host, library: Path) -> None:
     assert max(lines.values()) <= ranks, lines
 
 
+def check_lack_of_memory(result: Result, ranks: int) -> None:
+    """Each rank lacked memory, and no result is wrong."""
+    lacked = [int(times) for times in re.findall(r"lacked memory: (\d+)$", result.out, re.M)]
+    assert result.code == 0 and "wrong 0, " in result.out, result.explain()
+    assert len(lacked) == ranks and min(lacked) >= 2, result.explain()
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("way", ["first", "root"])
+def test_a_rank_that_lacks_memory(host: Host, way: str, ranks: int, library: Path) -> None:
+    program = compile_c(host, ["collectives_memory.c"], "collectives_memory")
+    objects = [library, shared_object("store_fault.c")]
+    own = ON | {"HEADRACE_COLL_AFTER": "1", "HEADRACE_RECORD": "0"}
+    result = launch(host, ranks, [program, way], True, own, timeout=120, objects=objects)
+    check_lack_of_memory(result, ranks)
+    # Whoever cannot count a call is told; the root of a broadcast need not be.
+    assert ("failed 0\n" in result.out) == (way == "root"), result.explain()
+    assert shown_by(result)["allreduce"] - {"the MPI library"}, result.explain()
+
+
 @pytest.mark.parametrize("ranks", [2, 5])
-@pytest.mark.parametrize("rule", ["order", "progress", "late", "wide", "large"])
+@pytest.mark.parametrize("rule", ["order", "progress", "late", "wide", "large", "bottom"])
 def test_rules(host: Host, rule: str, ranks: int, library: Path) -> None:
     program = compile_c(host, ["collectives_rules.c"], "collectives_rules")
-    result = launch(host, ranks, [program, rule], layered=True, environment=ON)
+    # MPICH and Intel MPI refuse a gather from MPI_BOTTOM on.
+    own = ON | ({"HEADRACE_COLL_AFTER": "0"} if rule == "bottom" else {})
+    result = launch(host, ranks, [program, rule], layered=True, environment=own)
     assert result.code == 0 and result.out.count(": right\n") == ranks, result.explain()
     operation = {
         "order": "allreduce",
@@ -136,6 +164,7 @@ def test_rules(host: Host, rule: str, ranks: int, library: Path) -> None:
         "late": "bcast",
         "wide": "allreduce",
         "large": "alltoallv",
+        "bottom": "allgatherv",
     }[rule]
     assert shown_by(result)[operation] - {"the MPI library"}, result.explain()
 

@@ -163,6 +163,7 @@ class MailboxMessage : public fabric::Message {
   }
   void expect(PostOffice& office, std::shared_ptr<PostOffice::Expected> expected) {
     taken_.reset();
+    has_told_ = false;
     expected_ = std::move(expected);
     office_ = &office;
     office.expect(expected_);
@@ -175,7 +176,8 @@ class MailboxMessage : public fabric::Message {
   Result<bool> is_done() override {
     if (taken_) return taken_->load();
     if (!expected_->is_here) return false;
-    if (expected_->size <= expected_->place.size()) return true;
+    const bool is_cut = expected_->size > expected_->place.size();
+    if (!is_cut || std::exchange(has_told_, true)) return true;
     return Error{ErrorClass::truncated, 0, "a message is larger than expected"};
   }
   bool end() override {
@@ -187,6 +189,7 @@ class MailboxMessage : public fabric::Message {
  private:
   PostOffice::Taken taken_;                         ///< where it is sent
   std::shared_ptr<PostOffice::Expected> expected_;  ///< where it is received
+  bool has_told_ = false;                           ///< of its failure, once, as MPI_Test does
   PostOffice* office_ = nullptr;                    ///< that has the expected one
 };
 

@@ -211,6 +211,27 @@ TEST(Ranks, PassWhereOnePasses) {
   });
 }
 
+/// As for want of memory: the root waits for nobody, and all others learn of it.
+TEST(Ranks, PassABroadcastWhereItsRootPasses) {
+  run_ranks({"a", "a", "a"}, [](int rank, Ranks& ranks) {
+    for (int turn = 0; turn < 30; ++turn) {
+      Call call = sum_call(4);
+      call.operation = Operation::bcast;
+      call.root = turn % 3;
+      std::int64_t data[4] = {};
+      if (rank == call.root) {
+        ranks.pass(Operation::bcast);
+      } else {
+        ASSERT_EQ(run(ranks, call, nullptr, data), Ranks::Outcome::differs);
+      }
+      const std::int64_t one = 1;
+      std::int64_t sum = 0;
+      ASSERT_EQ(run(ranks, sum_call(1), &one, &sum), Ranks::Outcome::done);
+      ASSERT_EQ(sum, 3);
+    }
+  });
+}
+
 /// Nothing is said of operations that are never carried out here: it would cost each call. So ranks
 /// still agree if one of them has left more of these to the library.
 TEST(Ranks, PassWithoutAWordWhatIsNeverTheirs) {

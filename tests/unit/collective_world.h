@@ -171,8 +171,7 @@ class CountingMessenger final : public sim::MailboxMessenger {
  private:
   void note(std::vector<fabric::Message*>& under_way, fabric::Message& message, std::size_t& most) {
     const auto is_over = [](fabric::Message* one) {
-      const Result<bool> is_done = one->is_done();
-      return !is_done || is_done.value();
+      return !static_cast<sim::MailboxMessage*>(one)->is_on_its_way();
     };
     std::erase_if(sending_, is_over);
     std::erase_if(receiving_, is_over);
@@ -207,7 +206,7 @@ class World {
           fabric::Milestones(
               *node.bells, {node.milestones.get(), static_cast<std::size_t>(own->shape.node_size)},
               own->shape.node_rank),
-          fabric::Waiter{own->messenger.get(), 0}, kTag);
+          fabric::Waiter{own->messenger.get(), 1}, kTag);
       ranks_.push_back(std::move(own));
     }
   }
@@ -262,7 +261,12 @@ class World {
     Schedule schedule;
     std::optional<PlainParcels> parcels;
     std::optional<Execution> execution;
+    bool awaits_messages = false;
   };
+
+  static bool is_of_messages(Step::Kind kind) {
+    return kind == Step::Kind::complete || kind == Step::Kind::parcels;
+  }
 
   /// One call's steps as far as they go. Whether anything was done.
   bool advance(int rank, std::vector<RankCall>& calls, const Algorithm* algorithm,
@@ -271,9 +275,13 @@ class World {
     if (own.next == calls.size()) return false;
     RankCall& call = calls[own.next];
     if (!own.execution) begin(own, call, algorithm, reduction);
+    // What has come since then is seen by the wait first.
+    if (own.awaits_messages) own.transport->wait(own.execution->step());
     const Step* const before = &own.execution->step();
     const std::size_t begun = own.messenger->begun;
     const Execution::State state = own.execution->advance();
+    own.awaits_messages =
+        state == Execution::State::waits && is_of_messages(own.execution->step().kind);
     if (state == Execution::State::failed) {
       if (!call.may_fail) throw std::runtime_error(own.execution->error().message);
       call.failure = own.execution->error();

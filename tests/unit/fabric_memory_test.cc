@@ -230,6 +230,22 @@ TEST_P(SharedMemoryTest, ForgetsReleasedMemory) {
   EXPECT_EQ(memory.base()[12288], std::byte{1});
 }
 
+/// Where all of it is committed, the only place to look for more is beyond its end.
+TEST_P(SharedMemoryTest, KeepsItsSizeWhereItLooksForMore) {
+  constexpr std::size_t kSize = 1 << 20;
+  auto made = SharedMemory::make(GetParam(), kSize);
+  ASSERT_TRUE(made) << made.error().message;
+  SharedMemory& memory = *made.value();
+  ASSERT_TRUE(memory.commit(0, kSize));
+  std::memset(memory.base() + 4096, 1, kSize - 4096);
+  for (const std::size_t offset : {std::size_t{0}, kSize / 2}) {
+    EXPECT_TRUE(memory.has_room(kSize - offset, kSize / 2));
+    EXPECT_EQ(memory.base()[kSize - offset - 1], std::byte{1});
+    EXPECT_TRUE(SharedMemory::open(memory.ticket())) << offset;
+  }
+  EXPECT_FALSE(memory.has_room(std::size_t{1} << 62, std::size_t{1} << 62));
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, SharedMemoryTest,
                          testing::Values(SharedMemoryKind::memfd, SharedMemoryKind::posix),
                          [](const auto& test) {

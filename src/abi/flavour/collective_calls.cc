@@ -72,6 +72,19 @@ std::byte* at(void* address, std::int64_t offset) {
   return static_cast<std::byte*>(address) + offset;
 }
 
+/// An address to judge the buffer of blocks by: its own, or, as with MPI_BOTTOM the displacements
+/// are addresses, that of a block that is not empty: null if any is.
+const void* block_at(const void* address, const Numbers& counts, const Numbers& displacements,
+                     std::int64_t extent, int ranks) {
+  const void* block = address;
+  for (int rank = 0; address == nullptr && rank < ranks; ++rank) {
+    if (counts[rank] == 0) continue;
+    block = at(address, displacements[rank] * extent);
+    if (block == nullptr) break;
+  }
+  return block;
+}
+
 /// Passes, and returns true, if only the library can tell what becomes of such data.
 bool has_obstacle(Request& request, const Data& data, const CollectiveType& type) {
   const char* const obstacle = obstacle_of(data, type);
@@ -217,8 +230,9 @@ bool allgatherv(const Data& send, const Data& receive, Numbers counts, Numbers d
     const auto& table = thread_value<BlockTable>();
     const std::size_t bytes = table.sizes[static_cast<std::size_t>(request.rank())];
     const void* own = nullptr;
-    const Data all{receive.address, request.call.bytes > 0 ? 1 : 0, receive.type};
-    if (has_obstacle(request, all, type)) return false;
+    const Data any{block_at(receive.address, counts, displacements, type.extent, request.size()),
+                   request.call.bytes > 0 ? 1 : 0, receive.type};
+    if (has_obstacle(request, any, type)) return false;
     if (!take_own(request, send, in_place, bytes, comm, own)) return false;
     Packed packed(receive, type, request.call.bytes);
     if (!request.run(own, packed.memory(), code)) return false;

@@ -36,6 +36,10 @@ CollectiveCommunicator* CollectiveCommunicator::find(MPI_Comm communicator) noex
   return KeptWithCommunicator<CollectiveCommunicator>::find(communicator);
 }
 
+bool CollectiveCommunicator::has_lacked() noexcept {
+  return KeptWithCommunicator<CollectiveCommunicator>::has_lacked();
+}
+
 collective::Ranks* CollectiveCommunicator::enter() noexcept {
   if (state_ == State::ready) return ranks_.get();
   if (state_ == State::left_out || calls_++ < settings().coll_after) return nullptr;

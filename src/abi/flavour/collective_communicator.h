@@ -15,9 +15,12 @@ class CollectiveCommunicator {
  public:
   explicit CollectiveCommunicator(MPI_Comm communicator);
 
-  /// What a communicator has; null where all is left to the library: before and after the feature,
-  /// by sessions alone, and where MPI refuses.
+  /// What a communicator has; null where all is left to the library, before and after the feature
+  /// and by sessions alone; or where this rank lacks memory for it.
   static CollectiveCommunicator* find(MPI_Comm communicator) noexcept;
+  /// Behind a find() that gave null: whether memory lacked. Then the call is not counted, while it
+  /// is on other ranks.
+  static bool has_lacked() noexcept;
 
   /// For each call of an operation that we may carry out, the same on all ranks. Prepares, together
   /// with the others, once there were enough. Null where the library is to carry the call out.

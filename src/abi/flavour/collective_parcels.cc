@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <stdexcept>
+#include <new>
 
+#include "abi/flavour/backoff.h"
 #include "abi/flavour/collective_request.h"
+#include "abi/flavour/communicator_messenger.h"
 
 namespace headrace::HEADRACE_FLAVOUR::collective_calls {
 namespace {
@@ -13,11 +15,65 @@ namespace {
 /// What MPI_Pack is given at a time.
 constexpr std::int64_t kMostAtOnce = std::int64_t{1} << 30;
 
+/// So many bytes as one element, which may be more than an int counts.
+MPI_Datatype type_of_bytes(std::int64_t bytes) {
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  if (bytes <= kMostAtOnce) {
+    native.Type_contiguous(static_cast<int>(bytes), MPI_BYTE, &type);
+  } else {
+    MPI_Datatype block = MPI_DATATYPE_NULL;
+    native.Type_contiguous(static_cast<int>(kMostAtOnce), MPI_BYTE, &block);
+    const int counts[] = {static_cast<int>(bytes / kMostAtOnce),
+                          static_cast<int>(bytes % kMostAtOnce)};
+    const MPI_Aint places[] = {0, static_cast<MPI_Aint>(bytes - bytes % kMostAtOnce)};
+    const MPI_Datatype types[] = {block, MPI_BYTE};
+    native.Type_create_struct(2, counts, places, types, &type);
+    native.Type_free(&block);
+  }
+  native.Type_commit(&type);
+  return type;
+}
+
+/// Copies an element of more bytes than MPI_Pack counts: as a message of this rank to itself.
+Error copy_by_message(const fabric::TypedData& from, const fabric::TypedData& to) {
+  auto made = make_messenger(MPI_COMM_SELF, {});
+  if (!made) return made.error();
+  fabric::Messenger& self = *made.value();
+  const auto received = self.make_message();
+  const auto sent = self.make_message();
+  if (Error error = self.start_typed_receive(*received, 0, 0, to)) return error;
+  if (Error error = self.start_typed_send(*sent, 0, 0, from)) {
+    received->end();
+    return error;
+  }
+  Backoff backoff;
+  for (fabric::Message* const message : {received.get(), sent.get()}) {
+    for (Result<bool> is_done = false; !is_done.value(); backoff.wait()) {
+      is_done = message->is_done();
+      if (!is_done) return is_done.error();
+    }
+  }
+  return {};
+}
+
+void pack_large(const std::byte* from, std::int64_t count, const CollectiveType& facts,
+                MPI_Datatype type, std::byte* to) {
+  MPI_Datatype bytes = type_of_bytes(facts.size);
+  Error failed;
+  for (std::int64_t i = 0; i < count && !failed; ++i) {
+    failed = copy_by_message({from + i * facts.extent, 1, &type}, {to + i * facts.size, 1, &bytes});
+  }
+  native.Type_free(&bytes);
+  if (failed) throw std::bad_alloc();
+}
+
 /// Copies elements one behind the other, without gaps.
 void pack_all(const std::byte* from, std::int64_t count, const CollectiveType& facts,
               MPI_Datatype type, std::byte* to, MPI_Comm comm) {
   // Only what is sent in place can be as large.
-  if (facts.size > std::numeric_limits<int>::max()) throw std::length_error("a datatype");
+  if (facts.size > std::numeric_limits<int>::max()) {
+    return pack_large(from, count, facts, type, to);
+  }
   const std::int64_t most = std::max<std::int64_t>(1, kMostAtOnce / facts.size);
   for (std::int64_t done = 0; done < count; done += most) {
     const std::int64_t part = std::min(most, count - done);
@@ -99,8 +155,7 @@ CallParcels::Outgoing CallParcels::to(int rank) {
   if (bytes > std::numeric_limits<int>::max()) {
     // More than the library may be able to count: in the program's elements it can.
     MPI_Datatype& type = own_types_.emplace_front(MPI_DATATYPE_NULL);
-    native.Type_contiguous(static_cast<int>(send_.facts_of(rank).size), MPI_BYTE, &type);
-    native.Type_commit(&type);
+    type = type_of_bytes(send_.facts_of(rank).size);
     outgoing.data = {outgoing.copy.get(), send_.count_of(rank), &type};
   }
   return outgoing;

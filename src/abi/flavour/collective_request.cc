@@ -36,7 +36,7 @@ struct Copies {
 
 }  // namespace
 
-Request::Request(collective::Operation operation, MPI_Comm comm) noexcept {
+Request::Request(collective::Operation operation, MPI_Comm comm) noexcept : comm_(comm) {
   call.operation = operation;
   communicator_ = CollectiveCommunicator::find(comm);
   if (communicator_ == nullptr) return;
@@ -76,10 +76,16 @@ bool Request::pass(const char* reason) noexcept {
 bool Request::lack_memory(int& code) noexcept {
   const bool is_on_one_node = ranks_->shape().node_count == 1;
   pass("memory lacks");
-  // The root of a broadcast does not wait for anybody, and nodes know nothing of each other.
-  if (is_on_one_node && call.operation != collective::Operation::bcast) return false;
+  // Nodes know nothing of each other. On one node all learn of it, but the root of a broadcast,
+  // which waits for nobody and so has carried the call out.
+  const bool has_root = call.operation == collective::Operation::bcast;
+  if (is_on_one_node && (!has_root || rank() == call.root)) return false;
+  return raise_lack(code);
+}
+
+bool Request::raise_lack(int& code) const {
   code = MPI_ERR_NO_MEM;
-  native.Comm_call_errhandler(communicator_->handle(), code);
+  native.Comm_call_errhandler(comm_, code);
   return true;
 }
 

@@ -28,6 +28,12 @@ class Request {
   int rank() const { return communicator_->rank(); }
   int size() const { return communicator_->size(); }
 
+  /// Of a call that is not open: whether it has failed, as this rank cannot count it. The ranks
+  /// would prepare the communicator at different calls, and wait for each other for ever.
+  bool has_failed(int& code) const {
+    return communicator_ == nullptr && CollectiveCommunicator::has_lacked() && raise_lack(code);
+  }
+
   /// The call is left to the library, by its operation and what is known of its data: tells those
   /// of the node, and the user. Returns false.
   bool pass(const char* reason) noexcept;
@@ -57,10 +63,13 @@ class Request {
   /// Tells of the call, if anybody wants to know.
   void note(const collective::Chosen& chosen, const collective::Ranks* prepared) noexcept;
   bool finish(collective::Ranks::Outcome outcome, const Error& error, int& code);
+  /// Memory lacks. Returns true.
+  bool raise_lack(int& code) const;
 
   record::DecisionCost* cost_ = nullptr;  ///< null where none is taken
   std::int64_t begin_ = 0;                ///< ticks
   bool has_size_ = false;                 ///< whether the data's is known
+  MPI_Comm comm_;
   CollectiveCommunicator* communicator_ = nullptr;
   collective::Ranks* ranks_ = nullptr;
   collective::Reduction reduction_;
@@ -77,7 +86,7 @@ class Request {
 /// The wrappers' functions end here.
 template <class Body>
 bool attempted(Request& request, int& code, Body body) {
-  if (!request.is_open()) return false;
+  if (!request.is_open()) return request.has_failed(code);
   try {
     return body();
   } catch (const std::bad_alloc&) {

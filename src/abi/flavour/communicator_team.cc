@@ -32,7 +32,7 @@ class StayingTeam {
   /// Whether one more, which the caller has made already, may be kept.
   static bool has_room() { return number.load() <= kMaxTeams; }
 
-  TeamPtr ranks;
+  TeamPtr ranks;      ///< null if another rank could not keep it: then this is as nothing
   FileTeamPtr files;  ///< set at the first file
 
  private:
@@ -95,7 +95,7 @@ StayingTeam* kept_with(MPI_Comm communicator) {
   const int keyval = keyval_of_teams();
   if (keyval == MPI_KEYVAL_INVALID) return nullptr;
   const int code = native.Comm_get_attr(communicator, keyval, &kept, &found);
-  return code == MPI_SUCCESS && found ? kept : nullptr;
+  return code == MPI_SUCCESS && found && kept->ranks != nullptr ? kept : nullptr;
 }
 
 /// Collective: makes the team of a communicator without one. Sets `kept` to what is kept, if
@@ -110,11 +110,17 @@ Result<TeamPtr> make_and_keep(MPI_Comm communicator, StayingTeam*& kept) {
   auto made = make_team(communicator, lacking, keyval != MPI_KEYVAL_INVALID);
   if (!made || owned == nullptr || made.value() == nullptr || !made.value()->may_stay())
     return made;
-  owned->ranks = made.value();
-  if (native.Comm_set_attr(communicator, keyval, owned.get()) != MPI_SUCCESS) {
-    return native_failure("keep a team with its communicator");
-  }
-  kept = owned.release();  // now owned by the attribute
+  StayingTeam* const staying = owned.get();
+  const Error refused = attempt([&]() -> Error {
+    if (native.Comm_set_attr(communicator, keyval, staying) != MPI_SUCCESS) {
+      return native_failure("keep a team with its communicator");
+    }
+    static_cast<void>(owned.release());  // now owned by the attribute
+    return {};
+  });
+  if (Error error = made.value()->agree(refused)) return error;
+  staying->ranks = made.value();
+  kept = staying;
   return made;
 }
 

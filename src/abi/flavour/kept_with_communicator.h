@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "abi/flavour/attribute.h"
 #include "abi/flavour/ending_communicator.h"
@@ -25,8 +26,8 @@ class KeptWithCommunicator {
   static void stop() { is_running_.store(false, std::memory_order_release); }
   static bool is_running() { return is_running_.load(std::memory_order_acquire); }
 
-  /// Null before start() and after stop(), where MPI refuses, where memory lacks, and while the
-  /// communicator ends.
+  /// Null where memory lacks, and where nothing is kept: before start() and after stop(), by
+  /// sessions alone, while the communicator ends, and where there is no such communicator.
   static Value* find(MPI_Comm communicator) noexcept {
     if (!is_running() || communicator == MPI_COMM_NULL) return nullptr;
     if (EndingCommunicator::is(communicator)) [[unlikely]]
@@ -39,9 +40,14 @@ class KeptWithCommunicator {
       if (found != nullptr) last_ = {key, now, found};
       return found;
     } catch (const std::bad_alloc&) {
+      lacks_ = true;
       return nullptr;
     }
   }
+
+  /// Behind a find() of this thread that gave null: whether that was for want of memory, and so on
+  /// this rank alone. Asks MPI nothing, which may call error handlers.
+  static bool has_lacked() noexcept { return std::exchange(lacks_, false); }
 
  private:
   /// What a thread found last.
@@ -75,7 +81,8 @@ class KeptWithCommunicator {
     }
     if (found != 0) return kept;
     auto made = std::make_unique<Value>(communicator);
-    if (native.Comm_set_attr(communicator, own, made.get()) != MPI_SUCCESS) return nullptr;
+    lacks_ = native.Comm_set_attr(communicator, own, made.get()) != MPI_SUCCESS;
+    if (lacks_) return nullptr;
     return made.release();  // now owned by the attribute
   }
 
@@ -83,6 +90,7 @@ class KeptWithCommunicator {
   /// Changes when a communicator ends, whose handle another one may get.
   static inline constinit std::atomic<std::uint64_t> generation_ = 1;
   [[gnu::tls_model("initial-exec")]] static inline thread_local constinit Found last_;
+  [[gnu::tls_model("initial-exec")]] static inline thread_local constinit bool lacks_ = false;
 };
 
 }  // namespace headrace::HEADRACE_FLAVOUR

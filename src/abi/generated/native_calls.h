@@ -89,6 +89,7 @@ struct NativeCalls {
   decltype(&PMPI_Type_commit) Type_commit = nullptr;
   decltype(&PMPI_Type_contiguous) Type_contiguous = nullptr;
   decltype(&PMPI_Type_create_keyval) Type_create_keyval = nullptr;
+  decltype(&PMPI_Type_create_struct) Type_create_struct = nullptr;
   decltype(&PMPI_Type_dup) Type_dup = nullptr;
   decltype(&PMPI_Type_free) Type_free = nullptr;
   decltype(&PMPI_Type_get_attr) Type_get_attr = nullptr;
@@ -203,6 +204,7 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Type_commit", calls.Type_commit, true);
   visit("PMPI_Type_contiguous", calls.Type_contiguous, true);
   visit("PMPI_Type_create_keyval", calls.Type_create_keyval, true);
+  visit("PMPI_Type_create_struct", calls.Type_create_struct, true);
   visit("PMPI_Type_dup", calls.Type_dup, true);
   visit("PMPI_Type_free", calls.Type_free, true);
   visit("PMPI_Type_get_attr", calls.Type_get_attr, true);

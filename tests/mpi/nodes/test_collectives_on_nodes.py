@@ -7,8 +7,8 @@ import re
 import pytest
 from conftest import absent
 from hosts import host_named
-from running import Result, compile_c, preload, work_directory
-from test_collectives import ON, PARTS, SOURCES, shown_by
+from running import Result, compile_c, preload, shared_object, work_directory
+from test_collectives import ON, PARTS, SOURCES, check_lack_of_memory, shown_by
 from test_device_memory import stand_in
 
 from .launching import launch_on_nodes
@@ -95,7 +95,8 @@ def test_threads_on_nodes(name: str, clusters, library) -> None:
 @pytest.mark.parametrize(
     ("name", "rule"),
     [(name, "large") for name in ("mpich", "openmpi", "intel")]
-    + [(name, "wide") for name in ("mpich", "intel")],
+    + [(name, "wide") for name in ("mpich", "intel")]
+    + [(name, "bottom") for name in ("mpich", "openmpi", "intel")],
 )
 def test_rules_on_nodes(name: str, rule: str, clusters, library) -> None:
     host = host_named(name)
@@ -104,10 +105,25 @@ def test_rules_on_nodes(name: str, rule: str, clusters, library) -> None:
     program = compile_c(host, ["collectives_rules.c"], "collectives_rules")
     # One message at a time: whoever waits for another must not wait in a circle.
     settings = preload([library]) | ON | {"HEADRACE_ALLTOALLV_THROTTLE": "1"}
+    if rule == "bottom":
+        settings["HEADRACE_COLL_AFTER"] = "0"
     result = launch_on_nodes(host, clusters(3), [program, rule], settings, (3, 1, 2))
     assert result.code == 0 and result.out.count(": right\n") == 6, result.explain()
     if rule == "large":
         assert "throttled" in shown_by(result)["alltoallv"], result.explain()
+
+
+@pytest.mark.parametrize("name", ["mpich", "openmpi", "intel"])
+def test_a_rank_that_lacks_memory(name: str, clusters, library) -> None:
+    """While a communicator's first calls prepare it: all ranks go on without."""
+    host = host_named(name)
+    if host.missing:
+        absent(host.missing)
+    program = compile_c(host, ["collectives_memory.c"], "collectives_memory")
+    settings = preload([library, shared_object("store_fault.c")]) | ON
+    settings |= {"HEADRACE_COLL_AFTER": "1", "HEADRACE_RECORD": "0"}
+    result = launch_on_nodes(host, clusters(2), [program, "first"], settings, (2, 1), timeout=120)
+    check_lack_of_memory(result, 3)
 
 
 def test_messages_of_a_gather(clusters, library) -> None:

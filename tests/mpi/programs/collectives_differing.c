@@ -10,6 +10,13 @@ static int rank, ranks;
 static long wrong;
 static MPI_Comm comm;
 
+/* Open MPI 5.0 writes all of a large message, whatever it was told to receive. */
+#ifdef OPEN_MPI
+enum { cuts_messages = 0 };
+#else
+enum { cuts_messages = 1 };
+#endif
+
 enum { guard = 8, untouched = -7 };
 
 struct sizes {
@@ -211,7 +218,7 @@ int main(int argc, char** argv) {
       broadcast(i % ranks, 1);
       broadcast((i + 1) % ranks, 3);
     }
-    if (is_one_node || now.sent <= now.expected) {
+    if (is_one_node || cuts_messages || now.sent <= now.expected) {
       alltoallv();
       alltoallw();
     }

@@ -4,12 +4,17 @@
  *   progress  a rank that waits in a collective call still sends what it has begun to send
  *   wide      calls with large counts, where the MPI has them, are carried out as well
  *   large     blocks larger than what ranks share, in place, with gaps, some of them empty
+ *   giant     two ranks exchange, in place, one element of more than 2 GiB
+ *   bottom    of a gather some ranks have absolute addresses, from MPI_BOTTOM on
  *   late      a root that goes on does not overwrite what late ranks have not read
  */
+#define _GNU_SOURCE
 #include <mpi.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum { WARM = 6, MOST = 3000 };
@@ -137,6 +142,53 @@ static int large(void) {
   return right;
 }
 
+static int giant(void) {
+  const int numbers = (1 << 28) + 3;
+  long* const data = malloc(numbers * sizeof(long));
+  const int counts[2] = {rank == 1, rank == 0};
+  const int places[2] = {0, 0};
+  MPI_Datatype element = MPI_DATATYPE_NULL;
+  MPI_Type_contiguous(numbers, MPI_LONG, &element);
+  MPI_Type_commit(&element);
+  for (int i = 0; i < numbers; ++i) data[i] = 3L * i + rank;
+  int right = MPI_Alltoallv(MPI_IN_PLACE, NULL, NULL, MPI_DATATYPE_NULL, data, counts, places,
+                            element, MPI_COMM_WORLD) == MPI_SUCCESS;
+  for (int i = 0; i < numbers; ++i) right = right && data[i] == 3L * i + 1 - rank;
+  MPI_Type_free(&element);
+  free(data);
+  return right;
+}
+
+/* Displacements are ints, so the addresses have to be small. */
+static int bottom(void) {
+  unsigned char* const taken =
+      mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+  int right = 1;
+  for (int call = 0; call < 2 * WARM; ++call) {
+    const int is_absolute = rank % 2 == 0;
+    const unsigned char given[2] = {(unsigned char)(rank + call), (unsigned char)(rank * 2 + call)};
+    int counts[64];
+    int places[64];
+    for (int i = 0; i < size; ++i) {
+      /* The first gives nothing, from nowhere. */
+      counts[i] = i == 0 ? 0 : 2;
+      places[i] = (is_absolute ? (int)(intptr_t)taken : 0) + 3 * i;
+      if (i == 0 && is_absolute) places[i] = 0;
+    }
+    memset(taken, 0x5a, 1 << 16);
+    MPI_Allgatherv(given, counts[rank], MPI_BYTE, is_absolute ? MPI_BOTTOM : taken, counts, places,
+                   MPI_BYTE, MPI_COMM_WORLD);
+    for (int i = 0; i < size; ++i) {
+      const unsigned char* const block = taken + 3 * i;
+      right = right && block[0] == (i == 0 ? 0x5a : (unsigned char)(i + call));
+      right = right && block[1] == (i == 0 ? 0x5a : (unsigned char)(i * 2 + call));
+      right = right && block[2] == 0x5a;
+    }
+  }
+  munmap(taken, 1 << 16);
+  return right;
+}
+
 static int wide(void) {
 #if MPI_VERSION >= 4 && !defined(OPEN_MPI)
   int right = 1;
@@ -180,6 +232,8 @@ int main(int argc, char** argv) {
   if (strcmp(rule, "order") == 0) right = order();
   if (strcmp(rule, "progress") == 0) right = progress();
   if (strcmp(rule, "large") == 0) right = large();
+  if (strcmp(rule, "giant") == 0) right = giant();
+  if (strcmp(rule, "bottom") == 0) right = bottom();
   if (strcmp(rule, "wide") == 0) right = wide();
   if (strcmp(rule, "late") == 0) right = late();
   printf("rank %d: %s\n", rank, right ? "right" : "wrong");

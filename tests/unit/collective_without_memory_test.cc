@@ -1,0 +1,185 @@
+// Ranks that lack memory, one at a time, at each of their allocations in turn: none of the others
+// waits for them for ever.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "collective/ranks.h"
+#include "sim/mailbox.h"
+#include "unit/lacking.h"
+
+namespace headrace::collective {
+namespace {
+
+using allocation::Lacking;
+constexpr std::int64_t kPlenty = std::numeric_limits<std::int64_t>::max();
+
+/// Mailboxes have memory.
+class Messenger : public sim::MailboxMessenger {
+ public:
+  using MailboxMessenger::MailboxMessenger;
+  Error exchange(int tag, int to, std::span<const std::byte> outgoing, int from,
+                 std::span<std::byte> incoming) override {
+    const Lacking plenty(kPlenty);
+    return MailboxMessenger::exchange(tag, to, outgoing, from, incoming);
+  }
+  Error start_send(fabric::Message& message, int tag, int to,
+                   std::span<const std::byte> outgoing) override {
+    const Lacking plenty(kPlenty);
+    return MailboxMessenger::start_send(message, tag, to, outgoing);
+  }
+  Error start_receive(fabric::Message& message, int tag, int from,
+                      std::span<std::byte> incoming) override {
+    const Lacking plenty(kPlenty);
+    return MailboxMessenger::start_receive(message, tag, from, incoming);
+  }
+};
+
+using Nodes = std::vector<std::string>;
+
+template <class Body>
+void on_all_ranks(sim::PostOffice& office, const Nodes& nodes, Body body) {
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < office.ranks(); ++rank) {
+    threads.emplace_back([&, rank] {
+      auto team = fabric::Team::create(std::make_unique<Messenger>(office, rank),
+                                       nodes[static_cast<std::size_t>(rank)], {});
+      ASSERT_TRUE(team) << team.error().message;
+      body(rank, std::move(team.value()));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+/// How many ranks were made where one got memory so many times only.
+int made_where_one_lacks(const Nodes& nodes, int lacking, std::int64_t allocations) {
+  sim::PostOffice office(static_cast<int>(nodes.size()));
+  std::atomic<int> made = 0;
+  on_all_ranks(office, nodes, [&](int rank, std::shared_ptr<fabric::Team> team) {
+    const Lacking memory(rank == lacking ? allocations : kPlenty);
+    // The text of an error may need memory, too.
+    static_cast<void>(attempt([&]() -> Error {
+      if (Ranks::create(std::move(team), std::nullopt)) ++made;
+      return {};
+    }));
+  });
+  return made;
+}
+
+TEST(RanksWithoutMemory, AreMadeByAllOrByNone) {
+  for (const Nodes& nodes : {Nodes{"a", "a", "a"}, Nodes{"a", "b", "a", "c", "c"}}) {
+    const int ranks = static_cast<int>(nodes.size());
+    for (int lacking = 0; lacking < ranks; ++lacking) {
+      int made = 0;
+      std::int64_t allocations = 0;
+      for (; made == 0 && allocations < 1000; ++allocations) {
+        made = made_where_one_lacks(nodes, lacking, allocations);
+        ASSERT_TRUE(made == 0 || made == ranks) << made << " of " << ranks;
+      }
+      EXPECT_EQ(made, ranks);
+      EXPECT_GT(allocations, 5);
+    }
+  }
+}
+
+/// A rank that expects another size than its root gives, in one part or several, has no memory for
+/// that. The root waits for nobody, and so has carried the call out.
+TEST(RanksWithoutMemory, KeepCountOfTheCallsOfARootThatTheyCannotFollow) {
+  const Nodes nodes = {"a", "a", "a"};
+  sim::PostOffice office(3);
+  on_all_ranks(office, nodes, [&](int rank, std::shared_ptr<fabric::Team> team) {
+    auto made = Ranks::create(std::move(team), std::nullopt);
+    ASSERT_TRUE(made) << made.error().message;
+    Ranks& ranks = *made.value();
+    for (const std::size_t given : {std::size_t{500}, std::size_t{4'000'000}}) {
+      Call call;
+      call.operation = Operation::bcast;
+      call.bytes = rank == 2 ? 1000 : given;
+      std::vector<std::byte> data(call.bytes,
+                                  std::byte{rank == 0 ? std::uint8_t{7} : std::uint8_t{0}});
+      ASSERT_NE(ranks.prepare(call).algorithm, nullptr);
+      Ranks::Ending ending;
+      auto outcome = Ranks::Outcome::done;
+      {
+        const Lacking memory(rank == 2 ? 0 : kPlenty);
+        outcome = ranks.run(call, {data.data(), data.data()}, {}, ending);
+      }
+      ASSERT_EQ(outcome, rank == 2 ? Ranks::Outcome::failed : Ranks::Outcome::done);
+      ASSERT_EQ(ending.error.error_class == ErrorClass::no_memory, rank == 2);
+      Call gather;
+      gather.operation = Operation::allgather;
+      gather.bytes = gather.blocks.size = gather.blocks.distance = 1;
+      for (int turn = 0; turn < 3; ++turn) {
+        const auto mine = static_cast<std::byte>(rank + turn);
+        std::array<std::byte, 3> all{};
+        ASSERT_NE(ranks.prepare(gather).algorithm, nullptr);
+        ASSERT_EQ(ranks.run(gather, {&mine, all.data()}, {}, ending), Ranks::Outcome::done);
+        for (int i = 0; i < 3; ++i) ASSERT_EQ(all[i], static_cast<std::byte>(i + turn));
+      }
+    }
+  });
+}
+
+/// Sends each rank a number from `sent` and gets one from each, until memory lacks.
+class ShortParcels final : public Parcels {
+ public:
+  ShortParcels(std::span<std::int64_t> got, int lacking) : got_(got), lacking_(lacking) {}
+
+  std::size_t bytes_to(int) override { return sizeof(std::int64_t); }
+  std::size_t bytes_from(int) override { return sizeof(std::int64_t); }
+  void pack(int, std::byte* to) override { std::memcpy(to, &sent_, sizeof sent_); }
+  void unpack(int rank, const std::byte* from, std::size_t) override {
+    std::memcpy(&got_[static_cast<std::size_t>(rank)], from, sizeof(std::int64_t));
+  }
+  Outgoing to(int rank) override {
+    if (rank == lacking_) throw std::bad_alloc();
+    return {{&sent_, sizeof sent_, nullptr}, nullptr};
+  }
+  fabric::TypedData from(int rank) override {
+    return {&got_[static_cast<std::size_t>(rank)], sizeof(std::int64_t), nullptr};
+  }
+
+ private:
+  std::int64_t sent_ = 7;
+  std::span<std::int64_t> got_;
+  int lacking_;
+};
+
+/// Each rank is a node. Rank 0 gets no memory for what it sends to the last one.
+TEST(RanksWithoutMemory, EndTheMessagesOfACallThatFails) {
+  const Nodes nodes = {"a", "b", "c", "d"};
+  sim::PostOffice office(4);
+  std::atomic<bool> has_failed = false;
+  std::atomic<int> expected = 0;
+  on_all_ranks(office, nodes, [&](int rank, std::shared_ptr<fabric::Team> team) {
+    auto made = Ranks::create(std::move(team), std::nullopt);
+    ASSERT_TRUE(made) << made.error().message;
+    Call call;
+    call.operation = Operation::alltoallv;
+    ASSERT_NE(made.value()->prepare(call).algorithm, nullptr);
+    // The others stay away, so that nothing comes of what rank 0 has begun to receive.
+    if (rank == 0) {
+      std::array<std::int64_t, 4> got{};
+      ShortParcels parcels(got, 3);
+      Ranks::Ending ending;
+      try {
+        static_cast<void>(made.value()->run(call, {.parcels = &parcels}, {}, ending));
+      } catch (const std::bad_alloc&) {
+        expected = static_cast<int>(office.expected());
+        has_failed = true;
+      }
+    }
+  });
+  EXPECT_TRUE(has_failed);
+  EXPECT_EQ(expected, 0);
+}
+
+}  // namespace
+}  // namespace headrace::collective
