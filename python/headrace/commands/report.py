@@ -8,6 +8,7 @@ import click
 
 from headrace.commands._findings import Job, job_of, judged, profile_of
 from headrace.commands._options import feedback_option, json_option, rules_option
+from headrace.commands._targets import refuse_to_replace
 from headrace.compare.comparison import Comparison, compare
 from headrace.errors import HeadraceError, say, unwritable
 from headrace.report.comparison_document import comparison_document
@@ -54,6 +55,8 @@ def report(
     (.darshan). Of a job on several nodes that was killed give each node's; docs/report.md explains
     each number, docs/advice.md the advice.
     """
+    if as_json and (as_html or output):
+        raise click.UsageError("--json prints to stdout: it goes with neither --html nor --output")
     if as_html:
         _refuse_page_names(files)
     job = job_of(files, feedback)
@@ -64,10 +67,11 @@ def report(
     if not (as_html or output):
         present(job, as_json, rules, compared)
         return
-    from headrace.report.page import page  # here, since Jinja takes 40 ms to load
+    from headrace.report.page import FIRST_WORDS, page  # here, since Jinja takes 40 ms to load
 
     symbols = resolve(found.paths())
     target = output or files[0].with_suffix(".html")
+    refuse_to_replace(target, FIRST_WORDS, "report")
     shown = (job.profile, job.listing, job.counted, job.traced)
     changed = compared and since_of(compared)
     made = page(found, symbols, judged(found, rules), *shown, since=changed)

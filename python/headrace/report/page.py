@@ -38,6 +38,7 @@ from headrace.report.traced_tables import traced_tables
 from headrace.report.units import NS, library, seconds, shown, size
 from headrace.symbols.resolver import Symbols
 
+FIRST_WORDS = "<!DOCTYPE html>\n<!-- Made by headrace report -->\n"
 LONGEST_COMMAND = 400
 _BY = {
     "headrace": "a setting of Headrace",
@@ -102,7 +103,7 @@ def page(
     ]
     cards = [_card(one, found, symbols) for one in judgement.advice]
     top = [_card(one, found, symbols) for one in first(judgement)]
-    return _template().render(
+    return FIRST_WORDS + _template().render(
         verdict=shown(verdict(found), LONGEST_COMMAND),
         command=shown(run.command, LONGEST_COMMAND),
         mpi=library(run.mpi),
