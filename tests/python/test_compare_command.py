@@ -117,6 +117,8 @@ def test_a_wrong_line_is_no_slow_run(headrace: Command, records, tmp_path: Path)
         ([old[0], tmp_path / "gone.hrc"], "No such file"),
         ([old[0], new[0], "--tolerance", "-1"], "--tolerance"),
         ([old[0], new[0], "--unknown"], "--unknown"),
+        ([old[0], new[0], "--check", ""], "its command is blank"),
+        ([old[0], new[0], "--check", " \t\n # cmp a b"], "its command is blank"),
     ):
         done = headrace("compare", *line)
         assert (done.returncode, done.stdout) == (3, ""), line

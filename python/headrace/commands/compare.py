@@ -94,6 +94,10 @@ def compare(
     force: bool,
     as_json: bool,
 ) -> int:
+    if check is not None and _is_blank(check):
+        raise HeadraceError(
+            "--check compares no answers", "its command is blank", "give a command, or no --check"
+        )
     groups = _groups(records, before, after)
     runs = ([profile_of([file]) for file in files] for files in groups)
     found = compare_runs(*runs, tolerance, force)
@@ -157,6 +161,11 @@ def _files(given: Sequence[Path]) -> list[Path]:
             )
         found += inside
     return found
+
+
+def _is_blank(command: str) -> bool:
+    """Of blanks and comments the shell makes status 0, as of answers that are the same."""
+    return all(line.strip()[:1] in ("", "#") for line in command.split("\n"))
 
 
 def _run_check(command: str) -> Check:
