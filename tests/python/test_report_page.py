@@ -120,8 +120,8 @@ def test_the_command_writes_it(headrace: Command, tmp_path: Path) -> None:
     assert done.stdout.strip() == str(target) and target.read_text().startswith("<!DOCTYPE html>")
     done = headrace("report", record, "-o", tmp_path / "none" / "x.html")
     assert done.returncode == 1 and "cannot be written" in done.stderr
-    done = headrace("report", "--html", tmp_path / "x.html", record)
-    assert done.returncode == 1 and f"write --html -o {tmp_path / 'x.html'}" in done.stderr
+    done = headrace("report", "--html", tmp_path / "an x.html", record)
+    assert done.returncode == 1 and f"write --html -o '{tmp_path / 'an x.html'}'" in done.stderr
 
 
 def test_a_page_replaces_only_a_page(headrace: Command, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from headrace.commands._options import rules_option
 from headrace.commands._targets import refuse_to_replace
 from headrace.errors import unwritable
 from headrace.report.settings_text import FIRST_WORDS, settings_text, told
+from headrace.report.units import typed
 
 
 @click.command(short_help="Writes what a record advises as settings of the next run.")
@@ -39,4 +40,4 @@ def apply(file: Path, output: Path | None, rules: tuple[Path, ...]) -> None:
         target.write_text(settings_text(made, file.name), encoding="utf-8")
     except OSError as error:
         raise unwritable(target, error) from error
-    click.echo(f"headrace run --settings {target} ...")
+    click.echo(f"headrace run --settings {typed(target)} ...")

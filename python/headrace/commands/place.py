@@ -17,7 +17,7 @@ from headrace.place.of_record import of_record
 from headrace.record.reader import read
 from headrace.report import placement
 from headrace.report.terminal import console
-from headrace.report.units import size
+from headrace.report.units import size, typed
 
 HELP = """Compute an order of ranks in which those that talk sit on one node.
 
@@ -183,4 +183,4 @@ def _write(choice: compute.Choice, path: Path) -> None:
         path.write_text(order_file.written(choice.slots.tolist(), choice.sizes, [comment]))
     except OSError as error:
         raise unwritable(path, error) from error
-    say(f"wrote '{path}': start the job with 'headrace run --rank-order {path} ...'")
+    say(f"wrote '{path}', start the job with: headrace run --rank-order {typed(path)} ...")

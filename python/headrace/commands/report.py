@@ -15,6 +15,7 @@ from headrace.report.comparison_document import comparison_document
 from headrace.report.comparison_text import since_of
 from headrace.report.document import document
 from headrace.report.terminal import console, show
+from headrace.report.units import typed
 from headrace.symbols.resolver import resolve
 
 TOLERANCE = 5.0  # percent, as headrace compare has it
@@ -84,7 +85,10 @@ def _refuse_page_names(files: tuple[Path, ...]) -> None:
     for path in files:
         if path.suffix == ".html":
             raise HeadraceError(
-                f"'{path}' is no record", "--html takes no name", f"write --html -o {path}", 1
+                f"'{path}' is no record",
+                "--html takes no name",
+                f"write --html -o {typed(path)}",
+                1,
             )
 
 
