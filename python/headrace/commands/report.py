@@ -1,6 +1,7 @@
 """`headrace report`: what a run did with MPI, from its record or a Darshan log."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -77,7 +78,7 @@ def report(
     changed = compared and since_of(compared)
     made = page(found, symbols, judged(found, rules), *shown, since=changed)
     write(target, made)
-    click.echo(target)
+    click.echo(os.fsencode(target))  # which need not be UTF-8
 
 
 def _refuse_page_names(files: tuple[Path, ...]) -> None:
