@@ -122,6 +122,27 @@ def test_a_folder_of_records_may_have_any_name(job: Job) -> None:
     assert done.returncode == 0 and _paths(done.stdout) == [record.with_suffix(".html")]
 
 
+def test_the_directory_of_a_job_may_be_the_one_we_are_in(job: Job) -> None:
+    rules = job.folder / "rules.toml"
+    rules.write_text("""[[rules]]
+id = "any"
+title = "t"
+action = "x"
+by = ["headrace"]
+when = "ranks > 1"
+bound = "run_seconds"
+settings.headrace.HEADRACE_VERIFY = true
+""")
+    (job.images / f"rank-{KILLED}").unlink()  # of jobs that were killed there is no advice
+    (job.images / "inner").mkdir()
+    for place, name in ((job.images, "."), (job.images / "inner", "..")):
+        done = headrace("report", name, "--html", cwd=place)
+        assert (done.returncode, _paths(done.stdout)) == (0, [job.folder / "job.html"])
+        done = headrace("apply", name, "--rules", rules, cwd=place)
+        assert done.returncode == 0, done.stderr
+        assert "from the record job." in (job.folder / "job.toml").read_text()
+
+
 def _paths(told: bytes) -> list[Path]:
     return [Path(os.fsdecode(line)) for line in told.split(b"\n")[:-1]]
 

@@ -5,6 +5,11 @@ from pathlib import Path
 from headrace.errors import HeadraceError, unwritable
 
 
+def named(file: Path) -> Path:
+    """The same with a name, after which another file can be called: `.` and `..` have none."""
+    return file.resolve() if file.name in ("", "..") else file
+
+
 def refuse_to_replace(target: Path, first_words: str, made_by: str) -> None:
     """Only what an earlier `headrace MADE_BY` has written, which begins with first_words, is
     written again: so no record, and nothing of the user's, is lost. Raises HeadraceError."""

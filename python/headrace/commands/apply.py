@@ -7,7 +7,7 @@ import click
 from headrace.advice.applying import changes, taken
 from headrace.commands._findings import job_of, judged
 from headrace.commands._options import rules_option
-from headrace.commands._targets import refuse_to_replace
+from headrace.commands._targets import named, refuse_to_replace
 from headrace.errors import unwritable
 from headrace.report.settings_text import FIRST_WORDS, settings_text, told
 from headrace.report.units import typed
@@ -34,10 +34,10 @@ def apply(file: Path, output: Path | None, rules: tuple[Path, ...]) -> None:
     if not taken(made):
         click.echo("Nothing was written: the advice has no setting for `headrace run --settings`.")
         return
-    target = output or file.with_suffix(".toml")
+    target = output or named(file).with_suffix(".toml")
     refuse_to_replace(target, FIRST_WORDS, "apply")
     try:
-        target.write_text(settings_text(made, file.name), encoding="utf-8")
+        target.write_text(settings_text(made, named(file).name), encoding="utf-8")
     except OSError as error:
         raise unwritable(target, error) from error
     click.echo(f"headrace run --settings {typed(target)} ...")

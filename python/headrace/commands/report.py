@@ -9,7 +9,7 @@ import click
 
 from headrace.commands._findings import Job, job_of, judged, profile_of
 from headrace.commands._options import feedback_option, json_option, rules_option
-from headrace.commands._targets import refuse_to_replace
+from headrace.commands._targets import named, refuse_to_replace
 from headrace.compare.comparison import Comparison, compare
 from headrace.errors import HeadraceError, say, unwritable
 from headrace.report.comparison_document import comparison_document
@@ -72,7 +72,7 @@ def report(
     from headrace.report.page import FIRST_WORDS, page  # here, since Jinja takes 40 ms to load
 
     symbols = resolve(found.paths())
-    target = output or files[0].with_suffix(".html")
+    target = output or named(files[0]).with_suffix(".html")
     refuse_to_replace(target, FIRST_WORDS, "report")
     shown = (job.profile, job.listing, job.counted, job.traced)
     changed = compared and since_of(compared)
