@@ -4,6 +4,7 @@ import shlex
 from pathlib import Path
 
 LONGEST = 160
+LONGEST_VERDICT = 400
 LONGEST_PATH = 4096
 LEAST_SECONDS = 10_000_000  # ns
 
