@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from cli_support import Marker
 
+from headrace.bench import recorder
 from headrace.bench.recorder import Cell, measure_line, read_calls, read_imb
 from headrace.bench.runner import RunFailed
 
@@ -67,6 +69,37 @@ def test_intels_program() -> None:
         "IMB Allreduce 4 B": 1000,
         "IMB Barrier": 700,
     }
+
+
+def test_a_barrier_that_is_told_as_nothing_has_no_time() -> None:
+    assert "IMB Barrier" not in read_imb(IMB.replace("0.70", "0.00"))
+
+
+def test_only_pairs_with_both_times_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """With the recorder all takes twice as long. Pair 3 has no time of Sendrecv with it, and only
+    pair 0 has both of Allreduce."""
+    jobs = 0
+
+    def output(*_: object) -> str:
+        nonlocal jobs
+        pair, recorded = jobs // 2, (jobs % 2 == 0) == (jobs // 2 % 2 == 0)
+        jobs += 1
+        sendrecv = 0.0 if pair == 3 and recorded else (1 + pair) * (1 + recorded)
+        allreduce = 1.0 if pair == 0 or recorded else 0.0
+        return IMB.replace("1.08", f"{sendrecv:.2f}").replace("1.00\n", f"{allreduce:.2f}\n")
+
+    programs = [recorder.Program(("IMB",), read_imb)]
+    monkeypatch.setattr(recorder, "programs", lambda *_: programs)
+    monkeypatch.setattr(recorder, "_run", output)
+    told: list[str] = []
+    host = SimpleNamespace(title="MPI")
+    cells = recorder.measure([host], 2, 8, tmp_path, {}, told.append)
+    found = {cell.kind: cell for cell in cells}
+    sendrecv = found["IMB Sendrecv 8 B"]
+    assert sendrecv.off == [1000 * (1 + pair) for pair in range(8) if pair != 3]
+    assert sendrecv.ratio.low == sendrecv.ratio.high == 2 and cells[0] is sendrecv
+    assert "IMB Allreduce 4 B" not in found and "IMB Barrier" in found
+    assert told[-1] == "MPI: IMB Allreduce 4 B is left out: too few pairs of jobs told its time"
 
 
 def test_a_cell_compares_pairs() -> None:
