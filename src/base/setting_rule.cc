@@ -73,7 +73,14 @@ std::string size_text(ByteCount size) {
   return std::to_string(size) + units[unit];
 }
 
-/// Takes values one by one; the last one for a setting counts.
+/// Without spaces and tabs at its ends.
+std::string_view without_blanks(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t";
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
+}
+
+/// Takes values one by one; the last one for a setting counts. An empty one stands for the default.
 class SettingAssigner {
  public:
   SettingAssigner(std::span<const SettingRule> rules, Settings& settings,
@@ -91,7 +98,8 @@ class SettingAssigner {
     if (is_of_file && rule->not_in_files[0] != '\0') {
       return problems_.push_back(std::string(name) + " is ignored " + rule->not_in_files + where);
     }
-    if (rule->apply == nullptr || value.empty()) return;
+    if (rule->apply == nullptr) return;
+    if (value.empty()) return restore(*rule);
     const std::string problem = rule->apply(value, settings_);
     // The default is always valid, even if it lies outside the range of other values.
     const bool is_default = value == rule->default_text;
@@ -107,10 +115,20 @@ class SettingAssigner {
   }
 
  private:
+  /// Gives the setting its default, as if nobody below had given a value.
+  void restore(const SettingRule& rule) {
+    rule.reset(settings_);
+    forget(rule.name);
+  }
+
   void note(GivenSetting given) {
-    const auto found = std::ranges::find(settings_.given, given.name, &GivenSetting::name);
-    if (found != settings_.given.end()) settings_.given.erase(found);
+    forget(given.name);
     settings_.given.push_back(std::move(given));
+  }
+
+  void forget(std::string_view name) {
+    const auto found = std::ranges::find(settings_.given, name, &GivenSetting::name);
+    if (found != settings_.given.end()) settings_.given.erase(found);
   }
 
   std::span<const SettingRule> rules_;
@@ -119,7 +137,8 @@ class SettingAssigner {
   std::size_t unknown_ = 0;
 };
 
-/// Takes our own variables of the environment, or only their aliases.
+/// Takes our own variables of the environment, or only their aliases. An empty alias is as if it
+/// were not there.
 void take_environment(std::span<const SettingRule> rules, const char* const* environment,
                       bool aliases, SettingAssigner& assigner) {
   for (; environment != nullptr && *environment != nullptr; ++environment) {
@@ -128,8 +147,9 @@ void take_environment(std::span<const SettingRule> rules, const char* const* env
     if (equals == std::string_view::npos) continue;
     const std::string_view name = entry.substr(0, equals);
     const SettingRule* const rule = aliases ? find_alias(rules, name) : find_rule(rules, name);
-    if (aliases ? rule == nullptr : !name.starts_with(kPrefix)) continue;
-    assigner.take(rule, name, std::string(entry.substr(equals + 1)), Origin::environment, "");
+    const std::string_view value = entry.substr(equals + 1);
+    if (aliases ? rule == nullptr || value.empty() : !name.starts_with(kPrefix)) continue;
+    assigner.take(rule, name, std::string(value), Origin::environment, "");
   }
 }
 
@@ -238,8 +258,9 @@ std::string read_names(const std::string& text, std::vector<std::string>& value)
   std::vector<std::string> names;
   for (std::size_t begin = 0; text != "none" && begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    if (end == begin) return "has an empty name (write names with commas between them)";
-    names.push_back(lower_case(text.substr(begin, end - begin)));
+    const std::string_view name = without_blanks(std::string_view(text).substr(begin, end - begin));
+    if (name.empty()) return "has an empty name (write names with commas between them)";
+    names.push_back(lower_case(name));
     begin = end + 1;
   }
   value = std::move(names);

@@ -21,7 +21,8 @@ struct SettingRule {
   std::string (*apply)(const std::string& text, Settings& settings);
   /// Gives the setting its default.
   void (*reset)(Settings& settings);
-  /// Another toolkit's variable with the same meaning, or null; ours wins if both are set.
+  /// Another toolkit's variable with the same meaning, or null; ours wins if both are set, be it
+  /// empty.
   const char* alias;
   /// Why files of the user and the site may not give it, and what to do; "" if they may.
   const char* not_in_files;
@@ -48,7 +49,7 @@ std::string read_size(const std::string& text, ByteCount minimum, ByteCount maxi
 /// COUNTxSIZE, for example 4x1m: stripes of whole pages; or "none".
 std::string read_stripes(const std::string& text, Stripes& value);
 
-/// Names with commas between them, stored in lower case; or "none".
+/// Names with commas between them, stored in lower case without blanks around them; or "none".
 std::string read_names(const std::string& text, std::vector<std::string>& value);
 
 /// Whatever is written.

@@ -32,8 +32,9 @@ const SettingRule rules[] = {
      "(it says where files and programs are found), let a module or the environment set it"},
     {"HEADRACE_RECORD", "auto",
      [](const std::string& text, Settings& s) {
+       if (text != "auto") return read_boolean(text, s.record);
        s.record = Settings().record;
-       return text == "auto" ? std::string() : read_boolean(text, s.record);
+       return std::string();
      },
      [](Settings& s) { s.record = Settings().record; }, nullptr, ""},
     {"HEADRACE_RECORD_FILES", "0",

@@ -169,7 +169,9 @@ const std::vector<std::string>& settings_problems();
 
 /// Reads settings from `environment`, a null-terminated array of "NAME=value" as `environ` is, and
 /// where it has none from `below`, of which the last layer counts most. Adds a line to `problems`
-/// for each value that cannot be used; what stands below it counts then, or the default.
+/// for each value that cannot be used; what stands below it counts then, or the default. An empty
+/// value stands for the default over all that is below it; nobody has given the setting then. Only
+/// an empty variable of another toolkit is as if it were not there.
 Settings read_settings(const char* const* environment, std::vector<std::string>& problems,
                        const std::vector<SettingLayer>& below = {});
 

@@ -106,9 +106,9 @@ Error BufferedStore::resize(ByteCount size) {
   return inner().resize(size);
 }
 
-Error BufferedStore::allocate(ByteCount size) {
+Error BufferedStore::allocate(ByteCount size, ByteCount known) {
   if (Error error = settle()) return error;
-  return inner().allocate(size);
+  return inner().allocate(size, known);
 }
 
 Error BufferedStore::sync() {

@@ -32,7 +32,7 @@ class BufferedStore : public storage::ForwardingStore {
 
   Result<ByteCount> size() override;
   Error resize(ByteCount size) override;
-  Error allocate(ByteCount size) override;
+  Error allocate(ByteCount size, ByteCount known) override;
   Error sync() override;
   Error close() override;
   Result<std::unique_ptr<Store>> reopen_to_read() override;

@@ -133,6 +133,8 @@ Error OpenFile::sync() {
   const record::CallTimer timer(recorded_.counts(), false);
   if (nodes_write_for_each_other_) calls_.wait_for_meetings();
   Error failed = settle_and(&storage::Store::sync);
+  const bool may_be_old = !layout_.is_coherent && !storage::is_local(layout_.kind);
+  if (may_be_old && channel_->nodes().node_count() > 1) store_->look_again();
   if (nodes_write_for_each_other_) failed = agree_on_error(*channel_, failed, {"sync", path_});
   if (failed) return failed;
   failed = failures_->take_unreported();

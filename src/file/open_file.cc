@@ -1,9 +1,13 @@
 #include "file/open_file.h"
 
+#include <cstring>
+
 #include "base/message.h"
 #include "base/settings.h"
+#include "base/spelling.h"
 #include "file/aggregator_display.h"
 #include "file/agreement.h"
+#include "file/client_lock.h"
 #include "file/hint_display.h"
 #include "file/profiles.h"
 
@@ -32,6 +36,17 @@ struct Opening {
     mode.combine(other.mode);
     fabric::keep_least(verifies, other.verifies);
     fabric::keep_least(displays, other.displays);
+  }
+};
+
+/// What each rank contributes before the file's size changes.
+struct ChangeOfSize {
+  fabric::Extremes wanted;
+  ByteCount known = 0;  ///< of the file: a node may not know yet what others have written
+
+  void combine(const ChangeOfSize& other) {
+    wanted.combine(other.wanted);
+    fabric::keep_greatest(known, other.known);
   }
 };
 
@@ -149,6 +164,9 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
   nodes_write_for_each_other_ = agreement.value().view.may_exchange();
   executor_->collective().set(agreement.value());
   executor_->collective().get_ready(layout_.kind);
+  if (mode_.write && channel_->nodes().node_count() > 1 && storage::extends_writes(layout_.kind)) {
+    hold_lock();
+  }
   report_corrections(agreement.value());
   if (asked.displays) display_aggregators(agreement.value());
   recorded_.note_open();
@@ -156,6 +174,20 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
   Verification* const verification = executor_->verification();
   return verification != nullptr ? verification->set_up(mode_.read, nodes_write_for_each_other_)
                                  : Error{};
+}
+
+/// For as long as the file is open.
+void OpenFile::hold_lock() {
+  const Error failed =
+      attempt([this] { return hold_client_lock(*store_, mode_.read, channel_->nodes().rank()); });
+  if (!failed) return;
+  static_cast<void>(attempt([&]() -> Error {
+    print_job_message_once("nodes may write over each other's bytes in '" + printable(path_) +
+                           "' (" + std::strerror(failed.system_error) +
+                           " was the answer to a lock, which keeps NFS from writing whole pages), "
+                           "mount it with locks or write from one node");
+    return {};
+  }));
 }
 
 /// Reports nothing if memory for the text lacks.
@@ -244,11 +276,12 @@ Result<ByteCount> OpenFile::size() {
 }
 
 Error OpenFile::resize(ByteCount size) {
-  return change_size(size, &storage::Store::resize);
+  return change_size(size, [size](storage::Store& store, ByteCount) { return store.resize(size); });
 }
 
 Error OpenFile::allocate(ByteCount size) {
-  return change_size(size, &storage::Store::allocate);
+  return change_size(
+      size, [size](storage::Store& store, ByteCount known) { return store.allocate(size, known); });
 }
 
 /// Empties the buffers and then does `action`, whatever came of that. The first error counts.
@@ -260,7 +293,8 @@ Error OpenFile::settle_and(Error (storage::Store::*action)()) {
 
 /// All ranks meet first, so that none of their earlier writes lands after the change. The first
 /// rank makes the change, and all get its result.
-Error OpenFile::change_size(ByteCount size, Error (storage::Store::*change)(ByteCount)) {
+template <class Change>
+Error OpenFile::change_size(ByteCount size, Change change) {
   // All ranks opened in the same mode, so all return here.
   if (!mode_.write) {
     return {ErrorClass::read_only, 0,
@@ -269,8 +303,10 @@ Error OpenFile::change_size(ByteCount size, Error (storage::Store::*change)(Byte
   }
   calls_.wait_for_meetings();
   Error failed = executor_->settle();
-  auto sizes = fabric::Extremes::of(size);
-  if (Error error = channel_->combine(sizes)) return error;
+  const Result<ByteCount> present = store_->size();
+  ChangeOfSize all{fabric::Extremes::of(size), present ? present.value() : 0};
+  if (Error error = channel_->combine(all)) return error;
+  const fabric::Extremes& sizes = all.wanted;
   if (failed && (sizes.least < 0 || !sizes.are_same())) return failed;
   if (sizes.least < 0) {
     return {ErrorClass::argument, 0,
@@ -284,7 +320,7 @@ Error OpenFile::change_size(ByteCount size, Error (storage::Store::*change)(Byte
                 " bytes), pass the same size on all ranks"};
   }
   if (channel_->nodes().rank() == 0 && !failed)
-    failed = attempt([&] { return (store_.get()->*change)(size); });
+    failed = attempt([&] { return change(*store_, all.known); });
   return agree_on_error(*channel_, failed, {"change the size of", path_});
 }
 

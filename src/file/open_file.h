@@ -74,7 +74,9 @@ class OpenFile : public File {
   Error settle_and(Error (storage::Store::*action)());
   void report_corrections(const Agreement& agreement);
   void display_aggregators(const Agreement& agreement);
-  Error change_size(ByteCount size, Error (storage::Store::*change)(ByteCount));
+  void hold_lock();
+  template <class Change>
+  Error change_size(ByteCount size, Change change);
   PreparedCall prepare(const TransferCall& call, bool in_background);
   Result<std::shared_ptr<Operation>> begin_call(const TransferCall& call, bool in_background);
   static std::optional<StretchCall> stretch_of(const TransferCall& call);

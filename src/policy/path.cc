@@ -19,6 +19,10 @@ constexpr double kLeastDensityToRead = 1.0 / 1'000;
 /// If the share of wanted bytes is below this, windows to write count as full of holes.
 constexpr double kLeastFilled = 0.9;
 
+/// More windows than these are not gone through on request either, if they are nearly empty.
+constexpr std::int64_t kMostEmptyWindows = 1 << 20;
+constexpr double kNearlyEmpty = 1.0 / 64;
+
 constexpr const char* kAskedFor = "asked for by hint or setting";
 
 /// The extra cost of `bytes` bytes in slots if the ranks' cores are far apart, since they go from
@@ -211,6 +215,9 @@ CallDecision decide_call(PathHint hint, const CallFacts& facts) {
   if (facts.bytes == 0) return {Path::direct, CallReason::nothing_to_move};
   const double density = static_cast<double>(facts.bytes) / static_cast<double>(facts.span);
   if (facts.direction == Direction::read && is_too_sparse_to_read(facts.bytes, facts.span)) {
+    return {Path::direct, CallReason::far_apart};
+  }
+  if (facts.windows > kMostEmptyWindows && density < kNearlyEmpty) {
     return {Path::direct, CallReason::far_apart};
   }
   if (hint == PathHint::staged || hint == PathHint::exchanged) {

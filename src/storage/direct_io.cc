@@ -47,7 +47,7 @@ Transferred DirectIo::move_pages(Direction direction, FileOffset offset, std::by
     if (moved < 0) {
       if (is_refusal(errno)) {
         is_refused_.store(true, std::memory_order_relaxed);
-      } else if (errno != EFAULT) {
+      } else if (errno != EFAULT && errno != EAGAIN) {  // the page cache's way tries these again
         done.system_error = errno;
       }
       return done;

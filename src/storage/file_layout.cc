@@ -298,6 +298,10 @@ bool has_one_writer(int kind) {
   return kind_at(kind).has_one_writer;
 }
 
+bool extends_writes(int kind) {
+  return kind_at(kind).extends_writes;
+}
+
 bool is_local(int kind) {
   return kind_at(kind).is_local;
 }

@@ -73,6 +73,9 @@ bool has_lock_ahead(int kind);
 /// Whether ranks of a node gain by taking turns at writing a file.
 bool has_one_writer(int kind);
 
+/// Whether nodes write over each other's bytes within a page of a file that has no lock.
+bool extends_writes(int kind);
+
 /// Whether the file system is local to the node, without a server.
 bool is_local(int kind);
 

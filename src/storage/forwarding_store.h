@@ -22,7 +22,8 @@ class ForwardingStore : public Store {
   }
   Result<ByteCount> size() override { return inner_->size(); }
   Error resize(ByteCount size) override { return inner_->resize(size); }
-  Error allocate(ByteCount size) override { return inner_->allocate(size); }
+  Error allocate(ByteCount size, ByteCount known) override { return inner_->allocate(size, known); }
+  void look_again() override { inner_->look_again(); }
   Error sync() override { return inner_->sync(); }
   Error lock(FileOffset begin, FileOffset end, LockMode mode) override {
     return inner_->lock(begin, end, mode);

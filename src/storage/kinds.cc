@@ -25,6 +25,15 @@ constexpr Kind renumbering(std::string_view name, std::uint64_t magic,
   return kind;
 }
 
+/// Linux' client makes a write as long as its page if it has the page's content and the file has no
+/// lock (nfs_can_extend_write() in fs/nfs/write.c).
+constexpr Kind nfs() {
+  Kind kind{"nfs", kNfs, "", false};
+  kind.request_option = "wsize";
+  kind.extends_writes = true;
+  return kind;
+}
+
 /// Magic numbers: linux/magic.h, statfs(2), and the file systems' own headers.
 constexpr Kind kKinds[] = {
     renumbering("unknown", 0),
@@ -34,7 +43,7 @@ constexpr Kind kKinds[] = {
     {"ceph", kFuse, "fuse.ceph", true, StripeSource::ceph, StripeControl::ceph},
     {"gpfs", 0x47504653, "", true, StripeSource::block_size},
     {"beegfs", 0x19830326, "", false, StripeSource::beegfs},
-    {"nfs", kNfs, "", false, StripeSource::none, StripeControl::none, "wsize"},
+    nfs(),
     {"glusterfs", kFuse, "fuse.glusterfs", false, StripeSource::gluster},
     renumbering("daos", kFuse, "fuse.daos"),
     {"moosefs", kFuse, "fuse.mfs", false},

@@ -39,6 +39,9 @@ struct Kind {
   bool is_local = false;
   /// Clients may make up inode numbers, each its own.
   bool may_renumber = false;
+  /// A node may write more of a page than it was given, and so over what other nodes have written
+  /// there, unless the file has a lock.
+  bool extends_writes = false;
 };
 
 /// All kinds; the first is the unknown one.

@@ -103,12 +103,12 @@ class PosixStore : public Store {
     return {};
   }
 
-  Error allocate(ByteCount size) override {
+  Error allocate(ByteCount size, ByteCount known) override {
     if (!descriptor_.is_intact()) return failure("cannot allocate space for");
     if (size == 0) return {};
     const FileSizeGuard guard;
     const int failed = allocate_at_once(size);
-    if (failed == EOPNOTSUPP || failed == ENOSYS) return allocate_by_writing(size);
+    if (failed == EOPNOTSUPP || failed == ENOSYS) return allocate_by_writing(size, known);
     return failed == 0 ? Error{} : system_failure(failed, "cannot allocate space for", path_);
   }
 
@@ -145,6 +145,15 @@ class PosixStore : public Store {
       if (errno != EINTR) return failure("cannot lock");
     }
     return true;
+  }
+
+  /// NFS asks the server for the file's attributes at an open (nfs(5), close-to-open).
+  void look_again() override {
+    if (!descriptor_.is_intact()) return;
+    const int mode = fcntl(descriptor_.get(), F_GETFL) & O_ACCMODE;
+    const std::string name = "/proc/self/fd/" + std::to_string(descriptor_.get());
+    const int again = uninterrupted([&] { return ::open(name.c_str(), O_CLOEXEC | mode); });
+    if (again >= 0) ::close(again);
   }
 
   Result<std::unique_ptr<Store>> reopen_to_read() override {
@@ -265,12 +274,12 @@ class PosixStore : public Store {
 
   /// For file systems without fallocate: writes zeros beyond the present end. Holes below remain,
   /// since filling them would mean reading and rewriting others' data.
-  Error allocate_by_writing(ByteCount size) {
+  Error allocate_by_writing(ByteCount size, ByteCount known) {
     Result<ByteCount> present = this->size();
     if (!present) return present.error();
     static constexpr std::size_t block = 1 << 16;
     static const std::array<char, block> zeros{};
-    for (FileOffset at = present.value(); at < size;) {
+    for (FileOffset at = std::max(present.value(), known); at < size;) {
       const auto len = static_cast<std::size_t>(std::min<ByteCount>(block, size - at));
       const iovec segment{const_cast<char*>(zeros.data()), len};
       const Transferred done = write(at, {&segment, 1});

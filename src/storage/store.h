@@ -48,8 +48,9 @@ class Store {
   virtual Result<ByteCount> size() = 0;
   virtual Error resize(ByteCount size) = 0;
   /// Ensures storage for [0, size); without support in the file system, holes below the present end
-  /// remain. The file grows to at least that size and keeps its contents.
-  virtual Error allocate(ByteCount size) = 0;
+  /// remain. The file grows to at least that size and keeps its contents. `known`: its size as far
+  /// as other nodes know it; this one may not yet.
+  virtual Error allocate(ByteCount size, ByteCount known) = 0;
   virtual Error sync() = 0;
   /// Waits for a lock on [begin, end) that processes on all nodes respect, or gives it up (`none`).
   /// Threads of one process share their locks. Fails if the file system has no locks.
@@ -65,6 +66,9 @@ class Store {
   /// so that neither lasts longer than this call. For a store with buffers; what it cannot write
   /// then is lost, and its error is returned.
   virtual Error settle() { return {}; }
+  /// Finds what other nodes have written, where a file system looks for that only when a file is
+  /// opened. What fails is not told.
+  virtual void look_again() {}
   /// Opens the same file again for reading, whatever has become of its name, so that network file
   /// systems do what they do at an open. ErrorClass::unsupported_operation if reading does not
   /// return what was written, as with devices.

@@ -21,7 +21,7 @@ class CountedStore : public Store {
   }
   Result<ByteCount> size() override { return other().size(); }
   Error resize(ByteCount size) override { return other().resize(size); }
-  Error allocate(ByteCount size) override { return other().allocate(size); }
+  Error allocate(ByteCount size, ByteCount known) override { return other().allocate(size, known); }
   Error sync() override { return other().sync(); }
   Error lock(FileOffset begin, FileOffset end, storage::LockMode mode) override {
     return other().lock(begin, end, mode);

@@ -50,10 +50,10 @@ class FaultyStore : public storage::Store {
     const Error failed = struck_whole(Operation::resize);
     return failed ? failed : store_->resize(size);
   }
-  Error allocate(ByteCount size) override {
+  Error allocate(ByteCount size, ByteCount known) override {
     const OutsideEngine outside;
     const Error failed = struck_whole(Operation::allocate);
-    return failed ? failed : store_->allocate(size);
+    return failed ? failed : store_->allocate(size, known);
   }
   Error sync() override {
     const OutsideEngine outside;

@@ -109,6 +109,8 @@ def test_the_other_name_of_the_variable_counts(host: Host, library: Path) -> Non
     given = {"IOBUF_PARAMS": "*:verbose", "HEADRACE_QUIET": "0"}
     result = launch(host, 1, words, True, given)
     assert "buffers of " in result.err, result.explain()
+    result = launch(host, 1, words, True, {**given, "HEADRACE_IOBUF": ""})
+    assert result.code == 0 and "buffers of " not in result.err, result.explain()
 
 
 def test_a_pattern_that_matches_nothing_is_named(host: Host, library: Path) -> None:

@@ -296,6 +296,21 @@ def test_wrapped_static_program_is_warned_about_and_run(
     assert quiet.stderr == ""
 
 
+def test_an_option_that_hides_the_program_is_told(headrace, make_launcher, first_on_path):
+    launcher = make_launcher("srun")
+    line = ("-vv", "--novelty=7", "--export=NONE", "app")
+    result = headrace("run", "srun", *line, PATH=first_on_path)
+    assert result.returncode == 0
+    assert re.fullmatch(
+        r"headrace: option '--novelty' of 'srun' is not known here \(.+\), write it .+\n",
+        result.stderr,
+    )
+    assert launcher.seen()["argv"][-4:] == list(line)
+    assert headrace("run", "srun", *line, PATH=first_on_path, HEADRACE_QUIET="1").stderr == ""
+    for known in (("--launcher", "inherit", "srun", *line), ("srun", "--nice", "app")):
+        assert headrace("run", *known, PATH=first_on_path).stderr == ""
+
+
 def test_launcher_gets_the_signals_as_a_shell_leaves_them(headrace, tmp_path):
     """Python ignores SIGPIPE and SIGXFSZ; a rank must not: over-limit writes depend on it."""
     launcher = tmp_path / "srun"

@@ -51,6 +51,11 @@ LINES = [
         "srun -n2 ./app --export=NONE",
         f"srun --export=ALL,LD_PRELOAD={OURS} -n2 ./app --export=NONE",
     ),
+    (
+        SLURM,
+        "srun -lvN2 --nice --export=NONE ./app",
+        f"srun --export=LD_PRELOAD={OURS} -lvN2 --nice ./app",
+    ),
     # Behind an option nobody has heard of, nothing is touched.
     (
         OPENMPI,

@@ -1,10 +1,16 @@
 """Which family a launcher is of, and how its line is read."""
 
+import re
+import shutil
+import subprocess
+
 import pytest
 
 from headrace.launchers.detection import detect, family_by_version, looks_like_launcher
-from headrace.launchers.families import ALPS, HYDRA, OPENMPI, SLURM
+from headrace.launchers.families import ALPS, FAMILIES, HYDRA, OPENMPI, SLURM
 from headrace.launchers.line import read_contexts
+
+SRUN = shutil.which("srun")
 
 VERSIONS = [
     ("HYDRA build details:\n    Version:   4.0.2\n", HYDRA),
@@ -58,6 +64,20 @@ READINGS = [
     (OPENMPI, "mpirun -n 2 -- ./app", "./app"),
     (SLURM, "srun -N1 -n 4 --mpi=pmi2 --cpu-bind=cores -u ./app", "./app"),
     (SLURM, "srun -p debug --time 5 -l ./app -p x", "./app"),
+    *(
+        (SLURM, f"srun {word} ./app -p x", "./app")
+        for word in (
+            *("--nice", "--x11", "--bcast", "--compress", "--send-libs", "--external-launcher"),
+            *("--nice=5", "--exclusive", "--exclusive=user", "--stepmgr", "--immediate", "--pty"),
+            *("-I", "-I60", "-K", "-K0", "-k", "--overlap", "--resv-ports", "--resv-ports=2"),
+            *("-vv", "-lu", "-lN2", "-lN 2", "-vIl", "--treewidth 3", "--tasks-per-node 2"),
+        )
+    ),
+    (SLURM, "srun -lzN 2 ./app", None),
+    (SLURM, "srun -lN", None),
+    (ALPS, "aprun -vv ./app", None),
+    (OPENMPI, "mpirun --forward-signals SIGUSR1,SIGUSR2 ./app", "./app"),
+    (OPENMPI, "mpirun --stream-buffering 1 --set-cwd-to-session-dir ./app", "./app"),
     (ALPS, "aprun -n 24 -N 12 -j1 -cc depth ./app", "./app"),
     (OPENMPI, "mpirun --novelty 7 ./app", None),
     (HYDRA, "mpiexec -n", None),
@@ -76,3 +96,51 @@ def test_contexts_are_separated_by_colons():
     first, second = read_contexts(OPENMPI, line)
     assert (line[first.program], line[second.program]) == ("./a", "./b")
     assert line[first.start : first.end] == ["-n", "1", "./a", "x"]
+
+
+def test_letters_of_options_may_share_a_word():
+    line = ["srun", "-lvN2", "-uIn", "4", "./app"]
+    (context,) = read_contexts(SLURM, line)
+    found = [(option.name, option.values) for option in context.options]
+    assert found == [("-l", ()), ("-v", ()), ("-N", ("2",)), ("-u", ()), ("-I", ("n",))]
+    assert line[context.program] == "4", "srun takes it for the program, too: -In is -I n"
+    line = ["srun", "-un", "4", "./app"]
+    (context,) = read_contexts(SLURM, line)
+    assert [(option.start, option.end) for option in context.options] == [(1, 1), (1, 3)]
+    assert line[context.program] == "./app"
+
+
+def test_where_reading_stopped_is_told():
+    def unknown(line):
+        (context,) = read_contexts(SLURM, line.split())
+        return context.unknown
+
+    assert unknown("srun -n 2 --novelty=7 ./app") == 3
+    assert unknown("srun -n 2 -lz ./app") == 3
+    assert unknown("srun -n 2 ./app --novelty") is None
+    assert unknown("srun -n") is None, "the launcher says what lacks"
+
+
+def test_no_option_is_in_two_lists():
+    for family in FAMILIES.values():
+        assert not family.flags & family.valued
+        assert not (family.flags | family.valued) & family.paired
+        if family.clusters:
+            letters = {name[1] for name in family.valued if len(name) == 2}
+            assert letters <= set(family.attached)
+
+
+@pytest.mark.skipif(SRUN is None, reason="needs srun, of slurm-client")
+def test_options_of_srun_are_those_of_its_own_help(tmp_path):
+    configuration = tmp_path / "slurm.conf"
+    configuration.write_text("ClusterName=c\nSlurmctldHost=localhost\n")
+    done = subprocess.run(
+        [SRUN, "--help"], env={"SLURM_CONF": configuration}, capture_output=True, text=True
+    )
+    told = re.findall(r"^ {2}(?:-(\w), |    )--([\w-]+)(\[?=)?", done.stdout, re.MULTILINE)
+    assert len(told) > 90, done.stderr
+    for letter, name, value in told:
+        if name in ("bcast", "container"):  # whose values the help of 22.05 has wrong
+            continue
+        known = SLURM.valued if value == "=" else SLURM.flags
+        assert {f"--{name}", *([f"-{letter}"] if letter else [])} <= known, name

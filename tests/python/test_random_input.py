@@ -41,6 +41,7 @@ def random_line(family: Family, seed: int) -> list[str]:
     known = sorted(family.flags | family.valued | family.paired | family.assign_options)
     words = ["", "-", "--", ":", "=", "-n", "4", "./app", "a b", "LD_PRELOAD=/x.so", "A=", "=1"]
     words += ["-x", "-genv", "--export=NONE", "--export", "ALL,LD_PRELOAD", "é\n", "-" * 50, "%s"]
+    words += ["-vv", "-lN2", "-ln", "-IlK", "-lzN", "-KlN"]
     line = ["launcher"]
     for _ in range(chance.randrange(12)):
         word = chance.choice(known) if known and chance.random() < 0.6 else chance.choice(words)
@@ -59,7 +60,8 @@ def test_launcher_lines_are_read_within_their_bounds(family: Family) -> None:
             assert context.start == end + 1
             position = context.start
             for option in context.options:
-                assert position <= option.start < option.end <= context.end, line
+                assert position <= option.start <= option.end <= context.end, line
+                assert option.start < option.end or family.clusters, line
                 position = option.end
             if context.program is not None:
                 assert position <= context.program < context.end, line

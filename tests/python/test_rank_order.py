@@ -238,6 +238,8 @@ def test_slurm_gets_a_host_file() -> None:
     found = applied("srun -n 8 -m block ./x", SLURM)
     path, text = found.file
     assert found.line == ["srun", "-m", "arbitrary", "-n", "8", "./x"]
+    together = applied("srun -n8 -lvm block ./x", SLURM)
+    assert together.line == ["srun", "-m", "arbitrary", "-n8", "-lv", "./x"]
     assert found.variables == {"SLURM_HOSTFILE": str(path)}
     # Slurm reads names with commas or new lines between them; repeated, or as name*count.
     assert text.replace(",", "\n").split() == [

@@ -49,17 +49,21 @@ def test_a_variable_of_another_toolkit_counts_less_than_ours() -> None:
     origin = "MPICH_MPIIO_CB_ALIGN in the environment"
     assert told(resolve_run(other), ALIGN) == (0, origin)
     assert told(resolve_run({**other, ALIGN: "1"}), ALIGN) == (1, "the environment")
-    assert told(resolve_run({**other, ALIGN: ""}), ALIGN) == (0, origin)
     assert told(resolve_run({**other, ALIGN: "9"}), ALIGN) == (0, origin)
     assert resolve_run(other).for_ranks() == {}
 
 
-def test_an_empty_value_is_the_default() -> None:
-    environ = {COUNT: "7", "HEADRACE_QUIET": ""}
+def test_an_empty_value_is_the_default_and_hides_what_comes_after_it() -> None:
+    environ = {COUNT: "7", ALIGN: "", "MPICH_MPIIO_CB_ALIGN": "0"}
     resolution = resolve_run(environ, ["buffer_count="])
     assert told(resolution) == (0, "the command line")
-    assert resolution.for_ranks() == {COUNT: "", "HEADRACE_QUIET": ""}
-    assert told(resolution, "HEADRACE_QUIET") == (False, DEFAULT)
+    assert told(resolution, ALIGN) == (2, "the environment")
+    assert resolution.for_ranks() == {COUNT: "", ALIGN: ""}
+    assert resolution.told() == []
+
+
+def test_an_empty_variable_of_another_toolkit_is_not_there() -> None:
+    assert told(resolve_run({"MPICH_MPIIO_CB_ALIGN": ""}), ALIGN) == (2, DEFAULT)
 
 
 def test_ranks_get_what_is_given_and_not_what_is_the_commands() -> None:
@@ -134,6 +138,7 @@ REFUSED = [
     ("mimic_stripes=4x5000", "not whole pages"),
     ("mimic_stripes=4x2g", "range 4k to 1g"),
     ("coherent_fs=nfs,", "empty name"),
+    ("coherent_fs=nfs, ", "empty name"),
 ]
 
 
@@ -154,6 +159,7 @@ ACCEPTED = [
     ("buffer_count=" + "0" * 5000 + "4", COUNT, 4),
     ("mimic_stripes=4x1m", "HEADRACE_MIMIC_STRIPES", (4, 1 << 20)),
     ("coherent_fs=NFS,BeeGFS", "HEADRACE_COHERENT_FS", ("nfs", "beegfs")),
+    ("disable_for= old solver ,\t*.test", "HEADRACE_DISABLE_FOR", ("old solver", "*.test")),
     ("hints_file=a=b", "HEADRACE_HINTS_FILE", "a=b"),
 ]
 

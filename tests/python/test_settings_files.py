@@ -1,6 +1,7 @@
 """What files suggest, and the files of the user and the site: what counts, what is refused."""
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ OMP_PLACES = "a b"
 
 def test_suggestions_count_where_nothing_is_said(tmp_path: Path) -> None:
     path = write(tmp_path, SUGGESTING)
-    resolution = resolve_run({COUNT: ""}, files=[path])
+    resolution = resolve_run({}, files=[path])
     assert told(resolution) == (8, f"[headrace] of '{path}'")
     assert resolution.for_ranks() == {
         COUNT: "8",
@@ -49,6 +50,7 @@ def test_suggestions_give_way_to_all_that_is_said(tmp_path: Path) -> None:
         f"OMP_NUM_THREADS= from the environment is kept; [environment] of '{path}' suggests "
         "OMP_NUM_THREADS=4",
     ]
+    assert told(resolve_run({COUNT: ""}, files=[path])) == (0, "the environment")
     other = write(tmp_path, "[settings]\nbuffer_count = 6\n", "b.toml")
     assert told(resolve_run({}, files=[other, path])) == (6, f"'{other}'")
     assert told(resolve_run({}, ["buffer_count=7"], files=[path])) == (7, "the command line")
@@ -106,7 +108,7 @@ def test_the_files_of_the_user_and_the_site_count_last(tmp_path: Path) -> None:
 
 def test_files_of_all_jobs_that_cannot_be_used_are_told(tmp_path: Path) -> None:
     environ = standing(tmp_path, "[settings]\nbuffer_count = 4\n", "[settings\n")
-    assert "is not TOML" in "".join(resolve_run(environ).problems).replace("it is", "is")
+    assert "site.toml' line 1 is ignored (it is no header" in "".join(resolve_run(environ).problems)
     user = tmp_path / "user.toml"
     user.chmod(0o664)
     found = resolve_run(environ)
@@ -122,6 +124,53 @@ def test_files_of_all_jobs_that_cannot_be_used_are_told(tmp_path: Path) -> None:
     # Only the files that are there unless somebody names others need not be there.
     lacking = {"HOME": str(tmp_path), "HEADRACE_SITE": "/dev/null"}
     assert list(resolve_run(lacking).problems) == []
+
+
+def test_what_standing_files_have_wrong_leaves_the_rest(tmp_path: Path) -> None:
+    user = (
+        "buffer_count = 2\n[settings]\nbuffer_count = 4\nquiet 1\ncb_align = 1.5\n"
+        "helper_threads = 65\nquite = 1\nQUIET = true\n[other]\na = 1\nb = 1\n"
+    )
+    environ = standing(tmp_path, user, "[settings]\ncb_align = 1\n[hints]\n'a' = [\n")
+    found = resolve_run(environ)
+    assert told(found) == (4, f"the user's '{tmp_path}/user.toml'")
+    assert told(found, "HEADRACE_QUIET") == (True, f"the user's '{tmp_path}/user.toml'")
+    assert told(found, ALIGN) == (1, f"the site's '{tmp_path}/site.toml'")
+    lines = [
+        *("line 4 is ignored (it is no KEY = VALUE)", "line 5 is ignored (its value is no text"),
+        *("line 1 is ignored (it stands in no table)", "(no table 'other' is read)"),
+        *("HEADRACE_HELPER_THREADS=65 from the user's", "HEADRACE_QUITE from the user's"),
+        "site.toml' line 4 is ignored (texts and lists of several lines are not read here)",
+    ]
+    for line, problem in zip(lines, found.problems, strict=True):
+        assert line in problem and re.fullmatch(r".+ \(.+\), .+", problem)
+    assert not found.untold, "the library tells these"
+
+
+@pytest.mark.parametrize("text", ["# nothing\n", "\n", "[settings]\n", "# caf\xe9\n"])
+def test_a_standing_file_that_says_nothing_is_fine(tmp_path: Path, text: str) -> None:
+    environ = standing(tmp_path, text)
+    Path(environ["HEADRACE_USER"]).write_bytes(text.encode("latin-1"))
+    assert list(resolve_run(environ).problems) == []
+
+
+def test_an_empty_value_in_the_users_file_hides_the_sites(tmp_path: Path) -> None:
+    site = "[settings]\nbuffer_count = 3\n"
+    found = resolve_run(standing(tmp_path, "[settings]\nbuffer_count = ''\n", site))
+    assert told(found) == (0, f"the user's '{tmp_path}/user.toml'")
+    assert told(resolve_run({**standing(tmp_path, site=site), COUNT: ""}))[0] == 0
+
+
+def test_an_empty_name_of_a_file_stands_for_the_one_that_is_there_by_default(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / ".config" / "headrace"
+    folder.mkdir(parents=True)
+    write(folder, "[settings]\nbuffer_count = 4\n", "headrace.toml").chmod(0o644)
+    folder.chmod(0o755)
+    environ = {"HOME": str(tmp_path), "HEADRACE_SITE": "/dev/null", "HEADRACE_USER": ""}
+    assert told(resolve_run(environ))[0] == 4
+    assert list(resolve_run({**environ, "HOME": "/nowhere"}).problems) == []
 
 
 def test_the_files_of_the_user_and_the_site_count_over_suggestions(tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ class DiskStore : public storage::Store {
     ByteCount bytes = 0;
     for (const iovec& segment : segments) bytes += static_cast<ByteCount>(segment.iov_len);
     disk_.note({rank_, true, offset, offset + bytes});
+    note_lock();
     const storage::WriteTurn::Held held(turn_, bytes);
     return move(Operation::write, offset, segments);
   }
@@ -45,7 +46,7 @@ class DiskStore : public storage::Store {
     inode_->content.resize(size);
     return {};
   }
-  Error allocate(ByteCount size) override {
+  Error allocate(ByteCount size, ByteCount) override {
     if (Error error = disk_.fail_whole(Operation::allocate, rank_, "allocate")) return error;
     const std::lock_guard lock(inode_->mutex);
     inode_->content.resize(std::max(inode_->content.size(), size));
@@ -99,6 +100,12 @@ class DiskStore : public storage::Store {
   }
 
  private:
+  void note_lock() {
+    const std::lock_guard guard(inode_->mutex);
+    const auto is_own = [this](const Inode::Lock& lock) { return lock.owner == this; };
+    if (std::ranges::none_of(inode_->locks, is_own)) disk_.unlocked_writes_ += 1;
+  }
+
   bool is_free(FileOffset begin, FileOffset end, storage::LockMode mode) const {
     using storage::LockMode;
     if (mode == LockMode::none || disk_.ignores_locks_) return true;

@@ -80,6 +80,8 @@ class Disk {
   /// The most that were under way at a time since then.
   int most_writes();
   std::vector<Event> events();
+  /// Writes by stores that had no lock on the file then.
+  int unlocked_writes() const { return unlocked_writes_; }
   /// Open files whose ranks write in turn.
   int turn_takers() const { return turn_takers_; }
 
@@ -111,6 +113,7 @@ class Disk {
   std::atomic<bool> ignores_locks_ = false;
   std::atomic<bool> is_watched_ = false;
   std::atomic<int> turn_takers_ = 0;
+  std::atomic<int> unlocked_writes_ = 0;
   std::atomic<std::uint64_t> clock_{0};
   std::atomic<bool> holds_writes_ = false;
   std::mutex hold_mutex_;  ///< guards what follows of writes that are held

@@ -120,9 +120,10 @@ inline file::Hints hints_of(const Job& job) {
 
 inline std::unique_ptr<file::File> open(const Job& job, int rank,
                                         const std::shared_ptr<exchange::FileTeam>& team,
-                                        storage::FileSystem& files, const file::Hints& hints) {
-  auto file =
-      file::File::open(team, files, "file", {.read = true, .write = true, .create = true}, hints);
+                                        storage::FileSystem& files, const file::Hints& hints,
+                                        bool can_read = true) {
+  auto file = file::File::open(team, files, "file",
+                               {.read = can_read, .write = true, .create = true}, hints);
   EXPECT_TRUE(file);
   const view::TypePtr byte = view::make_basic(1);
   const view::TypePtr piece =

@@ -10,7 +10,7 @@ class BareStore : public storage::Store {
  public:
   Result<ByteCount> size() override { return ByteCount{0}; }
   Error resize(ByteCount) override { return {}; }
-  Error allocate(ByteCount) override { return {}; }
+  Error allocate(ByteCount, ByteCount) override { return {}; }
   Error sync() override { return {}; }
   Error lock(FileOffset, FileOffset, storage::LockMode) override { return {}; }
   Result<bool> try_lock(FileOffset, FileOffset, storage::LockMode) override { return true; }

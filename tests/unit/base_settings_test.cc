@@ -60,7 +60,9 @@ TEST(Settings, NamesHaveCommasBetweenThem) {
   EXPECT_EQ(read({"HEADRACE_COHERENT_FS=NFS,BeeGFS"}).settings.coherent_fs,
             (Names{"nfs", "beegfs"}));
   EXPECT_EQ(read({"HEADRACE_COHERENT_FS=none"}).settings.coherent_fs, Names{});
-  for (const char* bad : {",", "nfs,", ",nfs", "nfs,,daos"}) {
+  EXPECT_EQ(read({"HEADRACE_DISABLE_FOR= old solver , *.test\t"}).settings.disable_for,
+            (Names{"old solver", "*.test"}));
+  for (const char* bad : {",", "nfs,", ",nfs", "nfs,,daos", " ", "nfs, ", "nfs,\t,daos"}) {
     const std::string variable = std::string("HEADRACE_COHERENT_FS=") + bad;
     const Read result = read({variable.c_str()});
     EXPECT_EQ(result.problems.size(), 1u) << bad;
@@ -93,6 +95,54 @@ TEST(Settings, AnEmptyValueIsTheDefault) {
   EXPECT_TRUE(result.problems.empty());
   EXPECT_FALSE(result.settings.gives("HEADRACE_BUFFER_SIZE"));
   EXPECT_EQ(result.settings.buffer_size, 0);
+}
+
+TEST(Settings, AnEmptyValueHidesWhatIsBelow) {
+  const Read aliased = read({"HEADRACE_IOBUF=", "IOBUF_PARAMS=*.out"});
+  EXPECT_EQ(aliased.settings.iobuf, "");
+  EXPECT_FALSE(aliased.settings.gives("HEADRACE_IOBUF"));
+  EXPECT_EQ(read({"IOBUF_PARAMS=*.out", "HEADRACE_IOBUF="}).settings.iobuf, "");
+
+  const char* const environment[] = {"HEADRACE_QUIET=", nullptr};
+  std::vector<std::string> problems;
+  const SettingLayer site = {
+      Origin::site,
+      "",
+      {{"HEADRACE_QUIET", "1"}, {"HEADRACE_VERIFY", "1"}, {"HEADRACE_IOBUF", "*"}}};
+  const SettingLayer user = {Origin::user, "", {{"HEADRACE_VERIFY", ""}}};
+  const Settings layered = read_settings(environment, problems, {site, user});
+  EXPECT_FALSE(layered.quiet) << "the environment hides the site's";
+  EXPECT_FALSE(layered.verify) << "the user's file hides the site's";
+  EXPECT_EQ(layered.iobuf, "*");
+  EXPECT_EQ(layered.given.size(), 1U);
+  EXPECT_TRUE(problems.empty());
+}
+
+TEST(Settings, AnEmptyVariableOfAnotherToolkitIsNotThere) {
+  const char* const environment[] = {"IOBUF_PARAMS=", nullptr};
+  std::vector<std::string> problems;
+  const SettingLayer site = {Origin::site, "", {{"HEADRACE_IOBUF", "*.out"}}};
+  const Settings found = read_settings(environment, problems, {site});
+  EXPECT_EQ(found.iobuf, "*.out");
+  EXPECT_EQ(found.origin_of("HEADRACE_IOBUF"), Origin::site);
+}
+
+TEST(Settings, ABadValueLeavesWhatIsBelow) {
+  for (const char* const bad :
+       {"HEADRACE_RECORD=x", "HEADRACE_QUIET=x", "HEADRACE_BUFFER_SIZE=x"}) {
+    const char* const environment[] = {bad, nullptr};
+    std::vector<std::string> problems;
+    const SettingLayer site = {
+        Origin::site,
+        "",
+        {{"HEADRACE_RECORD", "0"}, {"HEADRACE_QUIET", "1"}, {"HEADRACE_BUFFER_SIZE", "1m"}}};
+    const Settings found = read_settings(environment, problems, {site});
+    EXPECT_FALSE(found.record) << bad;
+    EXPECT_TRUE(found.quiet) << bad;
+    EXPECT_EQ(found.buffer_size, 1 << 20) << bad;
+    EXPECT_EQ(problems.size(), 1U) << bad;
+  }
+  EXPECT_TRUE(read({"HEADRACE_RECORD=auto"}).settings.record);
 }
 
 struct BadValue {

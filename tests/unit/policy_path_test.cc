@@ -285,5 +285,16 @@ TEST(DecideCall, LoadsNoGigabytesOfGapsEvenWhereAsked) {
   EXPECT_EQ(decide_call(PathHint::staged, sparse).path, Path::staged);
 }
 
+TEST(DecideCall, GoesThroughNoMillionsOfEmptyWindowsEvenWhereAsked) {
+  CallFacts sparse = dense(1'000, 8);
+  sparse.direction = Direction::write;
+  sparse.span = ByteCount{1} << 50;
+  sparse.windows = ByteCount{1} << 32;
+  EXPECT_EQ(decide_call(PathHint::exchanged, sparse).path, Path::direct);
+  EXPECT_EQ(decide_call(PathHint::exchanged, sparse).reason, CallReason::far_apart);
+  sparse.bytes = sparse.span / 2;
+  EXPECT_EQ(decide_call(PathHint::exchanged, sparse).path, Path::staged);
+}
+
 }  // namespace
 }  // namespace headrace::policy

@@ -134,7 +134,7 @@ TEST_F(PosixStoreTest, ReportsTheFileSizeLimitAndLives) {
     sigpending(&pending);
     return written.bytes == 5'000 && written.system_error == EFBIG &&
            sigismember(&pending, SIGXFSZ) == 0 && store->resize(9'000).system_error == EFBIG &&
-           store->allocate(9'000).system_error == EFBIG;
+           store->allocate(9'000, 0).system_error == EFBIG;
   }));
   EXPECT_EQ(store->size().value(), 5'000);
 }
@@ -160,10 +160,10 @@ TEST_F(PosixStoreTest, LeavesTheProgramsOwnPendingSignalAlone) {
 
 TEST_F(PosixStoreTest, ChangesSizes) {
   const auto store = open();
-  EXPECT_FALSE(store->allocate(100'000));
+  EXPECT_FALSE(store->allocate(100'000, 0));
   EXPECT_EQ(store->size().value(), 100'000);
-  EXPECT_FALSE(store->allocate(10));
-  EXPECT_FALSE(store->allocate(0));
+  EXPECT_FALSE(store->allocate(10, 0));
+  EXPECT_FALSE(store->allocate(0, 0));
   EXPECT_EQ(store->size().value(), 100'000) << "allocate never shrinks";
   EXPECT_FALSE(store->resize(7));
   EXPECT_EQ(store->size().value(), 7);
@@ -173,7 +173,7 @@ TEST_F(PosixStoreTest, ChangesSizes) {
 
 TEST_F(PosixStoreTest, AllocationIsRealSpace) {
   const auto store = open();
-  ASSERT_FALSE(store->allocate(1 << 20));
+  ASSERT_FALSE(store->allocate(1 << 20, 0));
   struct stat status{};
   ASSERT_EQ(stat(path_.c_str(), &status), 0);
   EXPECT_GE(status.st_blocks * 512, 1 << 20);

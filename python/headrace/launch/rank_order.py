@@ -157,13 +157,19 @@ def _refuse_contexts(line: Sequence[str], family: Family) -> None:
 
 
 def _without(line: Sequence[str], family: Family, names: Iterable[str]) -> list[str]:
-    dropped = {
-        index
-        for context in read_contexts(family, list(line))
-        for option in _options(context.options, names)
-        for index in range(option.start, option.end)
-    }
-    return [token for index, token in enumerate(line) if index not in dropped]
+    left = dict(enumerate(line))
+    for context in read_contexts(family, list(line)):
+        for option in _options(context.options, names):
+            for index in range(option.start, option.end):
+                del left[index]
+            beside = [
+                one.name[1:]
+                for one in context.options
+                if one.start == option.start and one is not option
+            ]
+            if beside:  # letters that shared its token
+                left[option.start] = "-" + "".join(beside)
+    return [left[index] for index in sorted(left)]
 
 
 def _options(options: Iterable[Option], names: Iterable[str]) -> list[Option]:

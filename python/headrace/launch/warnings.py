@@ -7,16 +7,28 @@ from pathlib import Path
 from headrace.errors import HeadraceError, message, say
 from headrace.front import look_up
 from headrace.launch.preload import preload_obstacle
-from headrace.launchers.families import OPENMPI, Family
+from headrace.launchers.families import INHERIT, OPENMPI, Family
 from headrace.launchers.line import read_contexts
 from headrace.mpi.program import image_of, locate
+from headrace.settings.setting import shown
 
 
 def warn_of_line(
     line: Sequence[str], family: Family, environ: Mapping[str, str], library: Path
 ) -> None:
-    """Looks at each program of a launcher line, and at Open MPI's refusal of root."""
+    """Looks at each program of a launcher line, at options that hide it, and at Open MPI's refusal
+    of root."""
     for context in read_contexts(family, list(line)):
+        if context.unknown is not None and family is not INHERIT:  # which has no lists of options
+            name = shown(line[context.unknown].partition("=")[0])
+            say(
+                message(
+                    f"option '{name}' of '{line[0]}' is not known here",
+                    "the options behind it and the program are not looked at: an LD_PRELOAD or "
+                    "--export among them can keep Headrace out",
+                    "write it right before the program",
+                )
+            )
         if context.program is None:
             continue
         warn_of_look_up(line[context.program : context.end], environ)

@@ -17,7 +17,10 @@ class Family:
     assign_options: options by which a user sets a variable in the same way.
     drop_options: options that keep even assigned variables from the ranks of their context.
     per_context: whether the assignment has to be repeated after each ':'.
-    flags, valued, paired: options that take none, one and two values.
+    flags, valued, paired: options that take none, one and two words behind them. A flag may have a
+    value behind its =.
+    attached: letters of options that may have their value in the same word, as in -n4.
+    clusters: whether letters of options may share a word, as in -lN4, by the rules of getopt(3).
     """
 
     name: str
@@ -31,6 +34,7 @@ class Family:
     valued: frozenset[str] = frozenset()
     paired: frozenset[str] = frozenset()
     attached: str = ""
+    clusters: bool = False
 
 
 def options(text: str, dashes: str = "-") -> frozenset[str]:
@@ -49,7 +53,7 @@ HYDRA = Family(
         "genvall genvnone envall envnone enable-x disable-x verbose v info print-all-exitcodes "
         "disable-auto-cleanup disable-hostname-propagation hybrid-hosts skip-launch-node "
         "prepend-rank l profile gdb aps mps nolocal silent-abort print-rank-map "
-        "prepend-timestamp prot rr pmi-port",
+        "prepend-timestamp prot rr pmi-port help h version V",
         "- --",
     ),
     valued=options(
@@ -73,56 +77,71 @@ OPENMPI = Family(
     flags=options(
         "oversubscribe nooversubscribe allow-run-as-root bynode byslot bycore bysocket "
         "bind-to-core bind-to-socket bind-to-none nolocal report-bindings display-map "
-        "display-devel-map display-allocation display-topo tag-output timestamp-output xml "
-        "use-hwthread-cpus use-hwthreads-as-cpus quiet q verbose v debug-daemons debug-devel "
-        "d debug enable-recovery continuous do-not-launch do-not-resolve novm pernode "
-        "leave-session-attached merge-stderr-to-stdout keep-fqdn-hostnames forward-signals "
-        "report-child-jobs-separately get-stack-traces stream-buffering tv index-argv-by-rank "
-        "gpu enable-instant-on-support no-ready-msg staged preload-binary",
+        "display-devel-map display-allocation display-devel-allocation display-diffable-map "
+        "display-topo display-comm display-comm-finalize tag-output timestamp-output xml "
+        "use-hwthread-cpus use-hwthreads-as-cpus quiet q verbose v parsable parseable p "
+        "debug-daemons debug-daemons-file debug-devel d debug enable-recovery disable-recovery "
+        "continuous do-not-launch do-not-resolve novm noprefix no-app-prefix pernode "
+        "leave-session-attached merge-stderr-to-stdout keep-fqdn-hostnames hetero-nodes "
+        "uniform-nodes report-child-jobs-separately report-state-on-timeout get-stack-traces "
+        "show-progress no-aggregate-help stop-on-exec stop-in-init tv index-argv-by-rank gpu "
+        "enable-instant-on-support no-ready-msg staged preload-binary s soft "
+        "set-cwd-to-session-dir help h version V",
         "- --",
     ),
     valued=options(
-        "n np c host H hostfile machinefile default-hostfile map-by bind-to rank-by N npernode "
-        "npersocket wdir wd set-cwd-to-session-dir path prefix output output-filename display "
-        "timeout x rf rankfile cpu-set cpu-list cpus-per-proc cpus-per-rank tune am app stdin "
-        "personality preload-files report-uri report-pid runtime-options rtos max-restarts "
-        "ppr slot-list dvm dvm-uri ompi-server stdio mca-base-env-list pset report-state "
-        "with-ft memory-alloc-kinds",
+        "n np c host H hostfile machinefile default-hostfile map-by mapby bind-to bindto rank-by "
+        "rankby N npernode npersocket wdir wd path prefix app-pmix-prefix output output-filename "
+        "output-directory display timeout spawn-timeout x set-env unset-env prepend-env "
+        "append-env rf rankfile cpu-set cpu-list cpus-per-proc cpus-per-rank tune am amca app "
+        "arch file stdin stream-buffering forward-signals personality preload-files report-uri "
+        "report-pid report-events runtime-options rtos max-restarts max-vm-size launch-agent "
+        "tmpdir xterm xml-file debugger ppr slot-list dvm dvm-uri ompi-server stdio "
+        "mca-base-env-list pset with-ft initial-errhandler memory-alloc-kinds gpu-support",
         "- --",
     ),
     paired=options("mca gmca omca gomca prtemca pmixmca tmca", "- --"),
 )
 
+# By src/common/slurm_opt.c and, for older versions, src/srun/libsrun/opt.c of Slurm 18.08 to 26.05.
+_SRUN_VALUED = "ABCDFGJLMNPSTUWbcdeimnopqrtwx"
 SLURM = Family(
     name="slurm",
     commands=("srun",),
     version=r"^slurm ",
     per_context=True,
-    flags=frozenset({"-E", "-H", "-k", "-l", "-O", "-Q", "-s", "-u", "-v", "-X", "-Z", "-K", "-I"})
+    flags=options("E H I K O Q V X Z h k l s u v")
     | options(
-        "contiguous disable-status exact exclusive hold immediate interactive kill-on-bad-exit "
-        "label mem-sort multi-prog no-allocate no-kill nvmps overcommit overlap oversubscribe "
-        "preserve-env propagate pty quiet reboot resv-ports spread-job test-only unbuffered "
-        "use-min-nodes verbose whole treewidth-auto quit-on-interrupt",
+        "async consolidate-segments contiguous debugger-test disable-status exact help hold "
+        "interactive label launch-cmd multi-prog no-allocate overcommit oversubscribe parsable "
+        "preserve-env preserve-slurm-env quiet quit-on-interrupt reboot share spread-job "
+        "spread-segments stepmgr test-only unbuffered usage use-min-nodes verbose version "
+        "wait-for-children whole "
+        # With optional_argument, so never the next word.
+        "bcast compress exclusive external-launcher get-user-env immediate kill-on-bad-exit nice "
+        "no-kill oom-kill-step overlap propagate pty resv-ports send-libs x11",
         "--",
     ),
-    valued=options("A b B c C d D e F G i J L m M n N o p P q r R S t T U w W x")
+    valued=options(" ".join(_SRUN_VALUED))
     | options(
-        "accel-bind account acctg-freq batch bb bbf bcast begin cluster-constraint clusters "
-        "comment compress constraint container container-id core-spec cores-per-socket cpu-bind "
-        "cpu-freq cpus-per-gpu cpus-per-task deadline delay-boot dependency chdir distribution "
-        "epilog error exclude export external-launcher extra extra-node-info geo gid gpu-bind "
-        "gpu-freq gpus gpus-per-node gpus-per-socket gpus-per-task gres gres-flags het-group "
-        "pack-group hint input jobid job-name licenses mail-type mail-user max-threads mcs-label "
-        "mem mem-bind mem-per-cpu mem-per-gpu mincpus mpi msg-timeout network nice nodefile "
-        "nodelist nodes ntasks ntasks-per-core ntasks-per-gpu ntasks-per-node "
-        "ntasks-per-socket open-mode output partition power prefer priority profile prolog qos "
-        "relative reservation send-libs signal slurmd-debug sockets-per-node stepmgr switches "
-        "task-epilog task-prolog thread-spec threads threads-per-core time time-min tmp tres-bind "
-        "tres-per-task uid wait wckey x11",
+        "accel-bind account acctg-freq autocomplete bb bbf bcast-exclude begin chdir checkpoint "
+        "checkpoint-dir cluster cluster-constraint clusters comment constraint container "
+        "container-id container-type context core-spec cores-per-socket cpu-bind cpu-freq "
+        "cpu_bind cpus-per-gpu cpus-per-task deadline delay-boot dependency distribution epilog "
+        "error exclude export extra extra-node-info gid gpu-bind gpu-freq gpus gpus-per-node "
+        "gpus-per-socket gpus-per-task gres gres-flags het-group hint ignore-signals input "
+        "job-name jobid launcher-opts licenses mail-type mail-user mcs-label mem mem-bind "
+        "mem-per-cpu mem-per-gpu mem-update mem_bind mincores mincpus minsockets minthreads mpi "
+        "msg-timeout network nodefile nodelist nodes ntasks ntasks-per-core ntasks-per-gpu "
+        "ntasks-per-node ntasks-per-socket ntasks-per-tres open-mode output pack-group partition "
+        "power prefer priority profile prolog qos relative reservation resources restart-dir "
+        "runtime segment signal slurmd-debug sockets-per-node switches task-epilog task-prolog "
+        "tasks-per-node thread-spec threads threads-per-core time time-min tmp treewidth "
+        "tres-bind tres-per-task uid wait wckey",
         "--",
     ),
-    attached="AbBcCdDeFGiIJKLmMnNopPqrRStTUwWx",
+    attached=_SRUN_VALUED + "IKk",
+    clusters=True,
 )
 
 ALPS = Family(

@@ -64,11 +64,12 @@ def command_line(assignments: Sequence[str], verify: bool = False) -> list[Layer
 
 
 def environment(environ: Mapping[str, str], table: Iterable[Setting]) -> list[Layer]:
-    """Layers of our own variables, and of each variable of another toolkit that means the same."""
+    """Layers of our own variables, and of each variable of another toolkit that means the same and
+    is not empty."""
     own = {name: value for name, value in sorted(environ.items()) if name.startswith(PREFIX)}
     layers = [Layer("the environment", own, strict=False)]
     for setting in table:
-        if setting.alias and setting.alias in environ:
+        if setting.alias and environ.get(setting.alias):
             value = {setting.name: environ[setting.alias]}
             origin = f"{setting.alias} in the environment"
             layers.append(Layer(origin, value, strict=False, forwarded=False))
@@ -85,10 +86,10 @@ class SettingsFile:
     variables: Layer
 
 
-def settings_file(path: Path, descriptor: int | None = None) -> SettingsFile:
-    """A settings file: TOML, with one of FILE_TABLES at least. descriptor: of `path`, if it is open
-    already; it is left open."""
-    document = _document(path, descriptor)
+def settings_file(path: Path) -> SettingsFile:
+    """A file of --settings: TOML, with one of FILE_TABLES at least. Raises HeadraceError for
+    whatever cannot be used."""
+    document = _document(path)
     values = _values(document.get(FILE_TABLE, {}), path)
     if HINTS_TABLE in document:
         _check_hints(document[HINTS_TABLE], path)
@@ -106,11 +107,9 @@ def settings_file(path: Path, descriptor: int | None = None) -> SettingsFile:
     )
 
 
-def _document(path: Path, descriptor: int | None) -> dict[str, object]:
+def _document(path: Path) -> dict[str, object]:
     try:
-        with open(
-            path if descriptor is None else descriptor, "rb", closefd=descriptor is None
-        ) as stream:
+        with open(path, "rb") as stream:
             data = stream.read(LARGEST_FILE + 1)
     except OSError as error:
         raise _unreadable(path, error.strerror or str(error), "give another file") from error

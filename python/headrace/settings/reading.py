@@ -139,7 +139,7 @@ def _read_stripes(_setting: Setting, text: str) -> tuple[int, int]:
 def _read_names(_setting: Setting, text: str) -> tuple[str, ...]:
     if text == "none":
         return ()
-    names = tuple(text.lower().split(","))
+    names = tuple(name.strip(" \t") for name in text.lower().split(","))
     if "" in names:
         raise BadValue("it has an empty name", "write names with commas between them")
     return names

@@ -13,8 +13,8 @@ A setting has the value of the first of these that gives one:
 Files may suggest other programs' variables, too, below [environment]: one that the environment has
 is left as it is.
 
-An empty value stands for the default: on the command line and in settings files it hides what comes
-after it; elsewhere it is as if it were not there, as the library has it.
+An empty value stands for the default and hides what comes after it. Only an empty variable of
+another toolkit is as if it were not there.
 """
 
 import difflib
@@ -32,11 +32,10 @@ from headrace.settings.layers import (
     settings_file,
 )
 from headrace.settings.reading import BadValue, Value, read
-from headrace.settings.setting import Setting
-from headrace.settings.standing import standing_layer
+from headrace.settings.setting import MOST_SHOWN, Setting, shown
+from headrace.settings.standing import standing_layers
 
 DEFAULT = "the default"
-MOST_SHOWN = 200  # characters of a value in a line
 
 # Ranks do not get these: the library would not read them.
 COMMAND_SETTINGS = frozenset(setting.name for setting in SETTINGS if setting.of_command)
@@ -89,9 +88,9 @@ class Resolution:
     def told(self) -> list[str]:
         """A line on each setting that is not at its default, and on what cannot be used."""
         changed = (
-            f"{one.setting.name}={_shown(one.text)} from {one.origin}" for one in self.changed()
+            f"{one.setting.name}={shown(one.text)} from {one.origin}" for one in self.changed()
         )
-        variables = (f"{name}={_shown(text)} by a file" for name, text in self.variables.items())
+        variables = (f"{name}={shown(text)} by a file" for name, text in self.variables.items())
         return [*changed, *variables, *self.problems]
 
 
@@ -118,10 +117,11 @@ def resolve_run(
 def _standing(layers: Sequence[Layer], environ: Mapping[str, str]) -> list[Layer]:
     """The files of the user and the site, which `layers` name."""
     named = resolve(layers).settings
-    standing = []
+    standing: list[Layer] = []
     for name, whose in (("HEADRACE_USER", "the user's"), ("HEADRACE_SITE", "the site's")):
         one = named[name]
-        standing.append(standing_layer(one.text, one.origin != DEFAULT, whose, environ))
+        is_named = one.origin != DEFAULT and one.text != ""
+        standing += standing_layers(str(one.value), is_named, whose, environ)
     return standing
 
 
@@ -171,8 +171,7 @@ def resolve(layers: Sequence[Layer], table: Iterable[Setting] = SETTINGS) -> Res
                 problems.append(str(error))
                 untold += [str(error)] if name in COMMAND_SETTINGS else []
                 continue
-            if text or layer.strict:
-                found.setdefault(name, one)
+            found.setdefault(name, one)
     settings = {name: found.get(name) or _at_default(one) for name, one in table.items()}
     given: dict[str, str] = {}
     for layer in reversed(layers):
@@ -190,7 +189,7 @@ def resolve(layers: Sequence[Layer], table: Iterable[Setting] = SETTINGS) -> Res
 
 def _kept(name: str, own: str, origin: str, text: str, suggested_by: str) -> str:
     return (
-        f"{name}={_shown(own)} from {origin} is kept; {suggested_by} suggests {name}={_shown(text)}"
+        f"{name}={shown(own)} from {origin} is kept; {suggested_by} suggests {name}={shown(text)}"
     )
 
 
@@ -202,23 +201,17 @@ def _resolved(table: Mapping[str, Setting], name: str, text: str, layer: Layer) 
     setting = table.get(name)
     if setting is None:
         raise HeadraceError(
-            f"{_shown(name)} from {layer.origin} is unknown",
+            f"{shown(name)} from {layer.origin} is unknown",
             "no setting has this name",
             _nearest(name, table),
         )
     try:
         return Resolved(setting, text, read(setting, text), layer.origin)
     except BadValue as error:
-        problem = f"{name}={_shown(text)} from {layer.origin} cannot be used"
+        problem = f"{name}={shown(text)} from {layer.origin} cannot be used"
         raise HeadraceError(problem, error.why, error.remedy) from error
 
 
 def _nearest(name: str, table: Mapping[str, Setting]) -> str:
     near = difflib.get_close_matches(name[:MOST_SHOWN], table, n=1, cutoff=0.8)
     return f"did you mean {near[0]}?" if near else "docs/reference/settings.md lists them"
-
-
-def _shown(text: str) -> str:
-    """A value as part of one line."""
-    shown = "".join(char if char.isprintable() else "?" for char in text[:MOST_SHOWN])
-    return shown + ("..." if len(text) > MOST_SHOWN else "")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 PREFIX = "HEADRACE_"
+MOST_SHOWN = 200  # characters of a value in a line
 
 
 @dataclass(frozen=True)
@@ -30,3 +31,9 @@ class Setting:
 def variable_name(word: str) -> str:
     """The variable that a user's word names: `quiet`, `QUIET` and `HEADRACE_QUIET` are one."""
     return PREFIX + word.upper().removeprefix(PREFIX)
+
+
+def shown(text: str) -> str:
+    """A value as part of one line."""
+    printable = "".join(char if char.isprintable() else "?" for char in text[:MOST_SHOWN])
+    return printable + ("..." if len(text) > MOST_SHOWN else "")

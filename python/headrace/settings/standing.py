@@ -1,23 +1,78 @@
 """The files that count for all jobs, the user's and the site's, by the rules of the library
-(src/base/settings_file.cc): it reads them itself, in each rank."""
+(src/base/settings_file.cc): it reads them itself, in each rank. Each line counts by itself."""
 
 import os
 import stat
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from headrace.errors import HeadraceError
 from headrace.settings.generated.table import NOT_IN_FILES, SETTINGS
-from headrace.settings.layers import Layer, settings_file
+from headrace.settings.layers import (
+    ENVIRONMENT_TABLE,
+    FILE_TABLE,
+    HINTS_TABLE,
+    SUGGESTED_TABLE,
+    Layer,
+)
+from headrace.settings.lines import Entry, read_lines
+from headrace.settings.setting import shown, variable_name
 
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
+MOST_BYTES = 64 << 10
 _WHY_NOT = {one.name: NOT_IN_FILES[one.scope] for one in SETTINGS if one.scope}
 
 
-def standing_layer(name: str, named: bool, whose: str, environ: Mapping[str, str]) -> Layer:
-    """The layer of the file `name`, if there is one that only root, this user or the owner of this
-    package can have written. Never an error: a job goes on without it. `named`: whether somebody
-    asked for this file, so that it must be there. `whose`: for people."""
+@dataclass
+class StandingFile:
+    """What a file says. settings: variable and value, in the order of the file. patterns: of the
+    files that it has hints for. problems: lines on what does not count."""
+
+    settings: list[tuple[str, str]] = field(default_factory=list)
+    patterns: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+
+def parse_standing(data: bytes, path: Path) -> StandingFile:
+    """path: for messages."""
+    read = read_lines(data.decode("utf-8", "surrogateescape"))
+    file = StandingFile(problems=[f"'{path}' {problem}" for problem in read.problems])
+    suggests = False
+    refused = None
+    for entry in read.entries:
+        match entry.table:
+            case (table,) if table == FILE_TABLE:
+                file.settings.append((variable_name(entry.key), entry.value))
+            case (table, pattern) if table == HINTS_TABLE:
+                file.patterns += [pattern] if pattern not in file.patterns else []
+            case (table,) if table == HINTS_TABLE:
+                pass  # the library knows which hints there are
+            case (table,) if table in (SUGGESTED_TABLE, ENVIRONMENT_TABLE):
+                suggests = True
+            case table:
+                file.problems += [_in_no_table(entry, path)] if table != refused else []
+                refused = table
+    if suggests:
+        file.problems.append(
+            f"tables [{SUGGESTED_TABLE}] and [{ENVIRONMENT_TABLE}] of '{path}' are ignored (only "
+            "files of --settings suggest), move them to such a file"
+        )
+    return file
+
+
+def _in_no_table(entry: Entry, path: Path) -> str:
+    names = entry.table
+    why = f"no table '{shown(names[-1])}' is read" if names else "it stands in no table"
+    return (
+        f"'{path}' line {entry.line} is ignored ({why}), write [{FILE_TABLE}], [{HINTS_TABLE}] or "
+        f'[{HINTS_TABLE}."PATTERN"] above it'
+    )
+
+
+def standing_layers(name: str, named: bool, whose: str, environ: Mapping[str, str]) -> list[Layer]:
+    """The layers of the file `name`, if there is one that only root, this user or the owner of this
+    package can have written; the first counts most. Never an error: a job goes on without it.
+    `named`: whether somebody asked for this file, so that it must be there. `whose`: for people."""
     if name.startswith("~/"):
         name = environ["HOME"] + name[1:] if environ.get("HOME", "").startswith("/") else ""
     path = Path(name)
@@ -28,44 +83,59 @@ def standing_layer(name: str, named: bool, whose: str, environ: Mapping[str, str
     except (OSError, ValueError) as error:
         is_absent = isinstance(error, FileNotFoundError | NotADirectoryError)
         if is_absent and not named:
-            return Layer(origin, {}, strict=False, forwarded=False)
-        return _refused(origin, getattr(error, "strerror", None) or str(error))
+            return []
+        return [_refused(origin, getattr(error, "strerror", None) or str(error))]
     if descriptor is None:
-        return Layer(origin, {}, strict=False, forwarded=False)
+        return []
     try:
-        return _layer(origin, path, descriptor)
+        return _layers(origin, path, descriptor)
     finally:
         os.close(descriptor)
 
 
-def _layer(origin: str, path: Path, descriptor: int) -> Layer:
-    """The layer of an open file: what is checked is what is read."""
+def _layers(origin: str, path: Path, descriptor: int) -> list[Layer]:
+    """The layers of an open file: what is checked is what is read."""
     status = os.fstat(descriptor)
     if stat.S_ISCHR(status.st_mode):  # /dev/null has nothing to say
-        return Layer(origin, {}, strict=False, forwarded=False)
+        return []
     if not stat.S_ISREG(status.st_mode):
-        return _refused(origin, "it is no file")
+        return [_refused(origin, "it is no file")]
+    if status.st_size > MOST_BYTES:
+        return [_refused(origin, f"it has more than {MOST_BYTES >> 10} KiB")]
     why = _why_not_trusted(status, is_directory=False) or _why_not_trusted(
         path.parent.stat(), is_directory=True
     )
     if why:
-        return _refused(origin, why, f"let its owner type chmod go-w {path.parent}")
+        return [_refused(origin, why, f"let its owner type chmod go-w {path.parent}")]
     try:
-        said = settings_file(path, descriptor)
-    except HeadraceError as error:
-        return Layer(origin, {}, strict=False, forwarded=False, problems=[str(error)])
-    # The library takes the hints from the file itself, below those of a file of hints.
-    given = {
-        key: text for key, text in said.settings.values.items() if text != str(path.absolute())
-    }
-    values = {key: text for key, text in given.items() if key not in _WHY_NOT}
-    problems = [f"{key} is ignored {_WHY_NOT[key]} ('{path}')" for key in given if key in _WHY_NOT]
-    problems += [
-        f"{one.origin} is ignored (only files of --settings suggest), move it to such a file"
-        for one in (said.suggestions, said.variables)
-        if one.values
+        with open(descriptor, "rb", closefd=False) as stream:
+            data = stream.read(MOST_BYTES)
+    except OSError as error:
+        return [_refused(origin, error.strerror or str(error))]
+    said = parse_standing(data, path)
+    problems = [
+        *said.problems,
+        *(
+            f"{key} is ignored {_WHY_NOT[key]} ('{path}')"
+            for key, _ in said.settings
+            if key in _WHY_NOT
+        ),
     ]
-    return Layer(origin, values, strict=False, forwarded=False, problems=problems)
+    values = _by_turns([(key, text) for key, text in said.settings if key not in _WHY_NOT])
+    return [Layer(origin, {}, strict=False, forwarded=False, problems=problems)] + [
+        Layer(origin, one, strict=False, forwarded=False) for one in reversed(values)
+    ]
+
+
+def _by_turns(given: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    """A setting that is given again, under its other name, counts over what was given before."""
+    turns: list[dict[str, str]] = []
+    for key, text in given:
+        free = next((turn for turn in turns if key not in turn), None)
+        if free is None:
+            turns.append(free := {})
+        free[key] = text
+    return turns
 
 
 def _why_not_trusted(status: os.stat_result, is_directory: bool) -> str:

@@ -4,7 +4,6 @@ checked, on and turned off; and what is wrong with the site's files."""
 import os
 import re
 import subprocess
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from headrace.launch.preload import combine_preload, without_headrace
 from headrace.launch.start import launch_line
 from headrace.launch.values import RankEnvironment
 from headrace.settings.resolver import resolve_run
+from headrace.settings.standing import parse_standing
 from headrace.site.given import Given
 
 RANKS = 2
@@ -58,8 +58,7 @@ def settings_problems(given: Given, folder: Path, environ: Mapping[str, str]) ->
     problems = list(resolve_run(made).problems)
     if problems:
         return problems
-    hints = tomllib.loads(given.settings.read_text()).get("hints", {})
-    patterns = [name for name, value in hints.items() if isinstance(value, dict)]
+    patterns = parse_standing(given.settings.read_bytes(), given.settings).patterns
     program = find_file("hints", environ)
     for name in ("site-check.dat", *map(name_for, patterns)):
         command = [program, folder / name, *CALL]
