@@ -8,10 +8,12 @@ from types import SimpleNamespace
 
 import pytest
 from cli_support import Marker
+from rich.console import Console
 
 from headrace.bench import recorder
 from headrace.bench.recorder import Cell, measure_line, read_calls, read_imb
 from headrace.bench.runner import RunFailed
+from headrace.commands.bench.recorder import _table
 
 CALLS = """\
 MPI_Comm_rank 1 2.50
@@ -110,6 +112,13 @@ def test_a_cell_compares_pairs() -> None:
     assert cell.ratio.low == pytest.approx(1.1) and cell.ratio.is_confident
     assert cell.added.low == pytest.approx(10) and cell.added.high == pytest.approx(20)
     assert cell.plain.median == pytest.approx(150)
+
+
+def test_the_table_says_what_its_numbers_are() -> None:
+    out = Console(width=200)
+    with out.capture() as text:
+        out.print(_table([Cell("MPI", "kind", 1, [10.0] * 6, [11.0] * 6)]))
+    assert "1 [1, 1]" in text.get() and "; [low, high]: 95% interval" in text.get()
 
 
 def test_a_line_is_run_with_and_without_in_turn(marker: Marker, tmp_path: Path) -> None:
