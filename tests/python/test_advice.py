@@ -318,3 +318,16 @@ def test_orders_are_advised_where_they_gain(
     metrics = on_two_nodes(tmp_path, procedure, pairs)
     said = {one.rule.id for one in judge(RULES, metrics).advice}
     assert said & {"rank-order", "cart-reorder"} == expected
+
+
+def test_what_ranks_send_themselves_hides_no_order(tmp_path: Path) -> None:
+    """Of three pairs on two nodes, all apart, an order brings two together."""
+    pairs = [(0, 2), (1, 3), (0, 3)]
+    metrics = on_two_nodes(tmp_path, "MPI_Cart_create", pairs + 20 * [(1, 1)])
+    assert (metrics["message_bytes"], metrics["off_node_share"]) == (6000, 1)
+    assert metrics["computed_on_node_share"] == pytest.approx(2 / 3)
+    assert metrics["most_peers"] == 2  # of ranks 0 and 3
+    said = {one.rule.id for one in judge(RULES, metrics).advice}
+    assert said >= {"rank-order", "cart-reorder"}
+    alone = on_two_nodes(tmp_path, "MPI_Barrier", [(1, 1)])
+    assert (alone["message_bytes"], alone["most_peers"]) == (0, 0)

@@ -71,6 +71,26 @@ def test_a_part_that_one_group_lacks_took_no_time_there(tmp_path: Path) -> None:
     assert found.classes["point-to-point"].after == 0
 
 
+def test_the_time_of_a_run_counts_while_recording_is_off(tmp_path: Path) -> None:
+    """Of 1,000 ms on both sides. After the change rank 0 did not record 200 of them, rank 1 600."""
+    job = run_of(1000)
+    for row, off in zip(job.nodes[0].rows["ranks"], (200, 600), strict=True):
+        row["off"] = off * MS
+    before, after = [profiled(run_of(1000), tmp_path)] * 4, [profiled(job, tmp_path)] * 4
+    found = compare(before, after, 5)
+    assert found.outcome == comparison.UNCERTAIN and found.speed_up.median == 1
+    rows = {name: (row.before / MS, row.after / MS) for name, row in found.classes.items()}
+    # Rank 0 sends for 20 ms; rank 1 is in the barrier for 100 ms.
+    assert rows["outside MPI"] == (940, (1000 - 200 - 20 + 1000 - 600 - 100) / 2)
+    assert rows["while recording was off"] == (0, 400)
+    assert rows["in MPI"] == (60, 60)
+    document = comparison_document(found, None)
+    assert document["after"]["median_seconds"] == 1
+    assert sum(one["after_seconds"] for one in document["classes"][:3]) == pytest.approx(1)
+    never = compare(before, before, 5).classes
+    assert never is not None and "while recording was off" not in never
+
+
 def test_regions_match_by_name_and_leave_out_those_in_them(tmp_path: Path) -> None:
     def run(solve: int, label: str) -> Job:
         job = run_of(1000)

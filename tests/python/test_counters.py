@@ -177,7 +177,7 @@ def test_a_record_in_the_report(tmp_path) -> None:
     schema = json.loads((ROOT / "docs" / "reference" / "report.schema.json").read_text())
     document = counter_document(found)
     check(document, schema["properties"]["profile"]["properties"]["counters"])
-    check(profile_document(None, None, found), schema["properties"]["profile"])
+    check(profile_document(None, (), None, found), schema["properties"]["profile"])
     json.dumps(document, allow_nan=False)
 
 
@@ -198,4 +198,4 @@ def test_a_metric_of_fewer_events_takes_the_place_of_one_that_is_not_known(tmp_p
 def test_a_record_without_counts(tmp_path) -> None:
     assert counted(tmp_path, {}) is None
     assert counter_tables(None) == [] and counter_document(None) is None
-    assert profile_document(None) is None
+    assert profile_document(None, ()) is None

@@ -33,7 +33,7 @@ def sampled(*lines: tuple[str, Path | str, int, int]) -> Profile:
     )
     total = sum(one.time for one in made)
     functions = tuple(
-        Function(one.place.function, "app", 1, one.time, one.time, balance([one.time], 1), ())
+        Function(one.place.function, "app", 1, one.time, one.time, balance([one.time], 1), {})
         for one in made
     )
     return Profile((), len(made), total, functions, made, TreeNode(""), {})

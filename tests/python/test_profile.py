@@ -76,7 +76,7 @@ def test_samples_are_added_up_by_function(tmp_path: Path) -> None:
     assert (hot.samples, hot.time, made.share(hot.time)) == (4, 40 * MS, 0.5)
     assert (cold.samples, cold.time) == (4, 40 * MS)
     assert (main.samples, main.time, main.with_callees) == (0, 0, 80 * MS)
-    assert hot.by_rank == (30 * MS, 10 * MS)
+    assert hot.by_rank == {0: 30 * MS, 1: 10 * MS}
     # CrayPat's: (greatest - average) / greatest x ranks / (ranks - 1)
     assert hot.balance.imbalance_percent == pytest.approx(100 * (30 - 20) / 30 * 2)
     assert made.regions == {"solve": 60 * MS, "": 20 * MS}

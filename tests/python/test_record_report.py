@@ -164,6 +164,30 @@ def test_files_without_mpi(tmp_path: Path) -> None:
     assert "2 rings of io_uring" in text and "75%" in text
 
 
+def test_a_file_that_mpi_knows_by_two_names_is_one(tmp_path: Path) -> None:
+    """Rank 0 writes 100 bytes and reads 40 of them by another name; rank 1 reads 7 elsewhere."""
+    job = job_with_accesses()
+    node = job.nodes[0]
+    common = {"opens": 1, "collective_read_requests": 1, "store_read": 64, "time": 3}
+    node.add("files", rank=0, file="out.dat", opens=1, written=100, writes=1, store_written=100)
+    node.add("files", rank=0, file="./out.dat", read=10, reads=1, read_requests=1, **common)
+    node.add("files", rank=0, file="/scratch/out.dat", read=30, reads=2, read_requests=2, **common)
+    node.add("files", rank=1, file="/scratch/out.dat", store_read=-1, store_written=-1)
+    node.add("files", rank=1, file="/elsewhere/out.dat", opens=1, read=7, reads=1)
+    made, text = told(job, tmp_path)
+    check(made, SCHEMA)
+    files = {one["name"]: one for one in made["io"]["files"]}
+    assert set(files) == {"out", "/scratch/log", "out.dat", "/elsewhere/out.dat"}
+    one = files["out.dat"]
+    assert (one["bytes_written"], one["bytes_read"], one["writes"], one["reads"]) == (100, 40, 1, 3)
+    assert (one["ranks"], one["opens"], one["seconds"]) == (2, 3, 6e-9)
+    assert (one["store_bytes_read"], one["store_bytes_written"]) == (128, 100)
+    reads = one["mpi"]["storage"]["reads"]
+    assert (reads["requests"], reads["in_collective_calls"], reads["aggregators"]) == (3, 2, 1)
+    assert files["/elsewhere/out.dat"]["bytes_read"] == 7
+    assert made["metrics"]["files"] == 3 and "/scratch/out.dat" not in text
+
+
 @pytest.mark.parametrize(
     ("value", "told_so"),
     (("0", "HEADRACE_RECORD_FILES=1 switches that on"), ("1", "I/O through mapped files")),

@@ -1,6 +1,8 @@
 """Traced functions of records, whose sums are known."""
 
 import json
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,10 +10,12 @@ from cli_support import ROOT
 from record_support import MILLISECOND, Job, NodeTables
 from rich.console import Console
 from schema_support import check
+from test_profile import sampled_job
 
 from headrace.advice.judging import judge
 from headrace.advice.rules import collect
 from headrace.analysis.analyse import analyse
+from headrace.commands._findings import job_of
 from headrace.errors import HeadraceError
 from headrace.profile.traced import Calls, Traced, traced
 from headrace.record.reader import read
@@ -87,7 +91,7 @@ def test_calls_are_added_up(tmp_path: Path) -> None:
     assert (gemm.calls, gemm.unended) == (3 + 2 + 1 + 2, 2)
     assert (gemm.time, gemm.own, gemm.mpi) == (50 * MS, 48 * MS, 2 * MS)
     assert (gemm.least, gemm.greatest, gemm.moved) == (5 * MS, 11 * MS, 200)
-    assert gemm.by_rank == (34 * MS, 14 * MS)
+    assert gemm.by_rank == {0: 34 * MS, 1: 14 * MS}
     # CrayPat's: greatest - average, and (greatest - average) / greatest x ranks / (ranks - 1)
     assert gemm.balance.imbalance == 10 * MS
     assert gemm.balance.imbalance_percent == pytest.approx(100 * 10 / 34 * 2)
@@ -157,7 +161,7 @@ def test_rows_below_0_are_added_up_before_they_are_cut(tmp_path: Path) -> None:
     functions = {one.name: one for one in made.functions}
     one = functions["small"]
     assert (one.time, one.own) == (50 - 30 - 5 - 7, 49 - 31 - 6 - 7)
-    assert one.by_rank == (49 - 31 - 6, 0)
+    assert one.by_rank == {0: 49 - 31 - 6, 1: 0}
     assert one.regions == {"": 8}
     assert {caller.name: caller.time for caller in one.callers.costliest()} == {
         "a": 43, "b": 0, "c": 0,
@@ -258,3 +262,33 @@ def test_huge_numbers_are_shown(tmp_path: Path) -> None:
     )  # fmt: skip
     made = traced_of(job.write(tmp_path))
     assert all(table.rows for table in traced_tables(made))
+
+
+MANY = 3_000_000
+
+
+@pytest.mark.parametrize("make", [sampled_job, traced_job])
+def test_memory_is_of_the_ranks_that_are_there(tmp_path: Path, make: Callable[[], Job]) -> None:
+    """The record tells a number of ranks, and has two of them."""
+    job = make()
+    job.facts["ranks"] = str(MANY)
+    file = job.write(tmp_path)
+    tracemalloc.start()
+    try:
+        read_job = job_of([file])
+        found, made = read_job.findings, (read_job.profile, None, None, read_job.traced)
+        judged = judge(RULES, found.metrics)
+        told = document(found, Symbols(), judged, *made)
+        page(found, Symbols(), judged, *made)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 4 * MANY, "a half of one number for each"
+    profile = told["profile"]
+    functions = profile["functions"] if make is sampled_job else profile["traced"]["functions"]
+    expected = {"hot": [0.03, 0.01], "main": [], "dgemm_": [0.034, 0.014]}
+    for one in functions:
+        if one["name"] in expected:
+            assert one["rank_seconds"] == expected[one["name"]]
+            average = sum(expected[one["name"]]) / MANY
+            assert one["average_seconds"] == pytest.approx(average)

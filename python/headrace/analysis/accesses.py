@@ -1,10 +1,9 @@
 """Table `accesses`: files that the program used without MPI; and what came of all I/O."""
 
-import posixpath
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from headrace.analysis.files import File
+from headrace.analysis.files import File, absolute
 from headrace.record.tables import Record
 
 LAYERS = ("posix", "stdio")
@@ -148,21 +147,15 @@ class UsedFile:
 def used_files(
     files: Iterable[File], others: Iterable[Access], directory: str
 ) -> tuple[UsedFile, ...]:
-    """Those that took most time first. directory: in which the program was started; names that it
-    gave MPI may begin there."""
+    """Those that took most time first. `files` are different ones, whatever they are called.
+    directory: in which the program was started."""
     found: dict[str, UsedFile] = {}
     for one in files:
-        found.setdefault(_absolute(one.name, directory), UsedFile(one.name)).mpi = one
+        found.setdefault(absolute(one.name, directory), UsedFile(one.name)).mpi = one
     for other in others:
         used = found.setdefault(other.name, UsedFile(other.name))
         setattr(used, other.layer, other)
     return tuple(sorted(found.values(), key=lambda one: (-(one.time or 0), one.name)))
-
-
-def _absolute(name: str, directory: str) -> str:
-    if name.startswith("/") or not directory or ":" in name or name.startswith(("file-", "(")):
-        return name
-    return posixpath.normpath(posixpath.join(directory, name))
 
 
 @dataclass(frozen=True)

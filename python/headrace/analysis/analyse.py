@@ -186,8 +186,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
     """most_sites: how many call paths are kept, the costliest ones."""
     job = run(record)
     totals = add_up(record, MATCHED)
-    waits = waiting(record, totals, job.count)
-    means = _ThreadMeans(job)
+    waits = waiting(record, totals, job)
     in_mpi = [one.mean_of_threads(totals.in_run.get(one.rank, 0)) for one in job.ranks]
     outside = [max(0, one.run - time) for one, time in zip(job.ranks, in_mpi, strict=True)]
     size = len(job.ranks)
@@ -196,12 +195,12 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
     others = tuple(accesses(record))
     limits = eager(record.facts, job.nodes, totals.procedures)
     limit = limit_in_force(limits, job.nodes)
-    by_cost = costs(job, totals, of_files.exchange(record), limit and limit.bytes)
+    by_cost = costs(job, totals, of_files.by_rank(record, "exchange"), limit and limit.bytes)
     chosen = settings(record)
     return Findings(
         run=job,
         classes=tuple(
-            Class(CLASSES[kind], means.balance(by_rank))
+            Class(CLASSES[kind], _balance(job, by_rank))
             for kind, by_rank in sorted(totals.classes.items())
         ),
         in_mpi=balance(in_mpi, size),
@@ -209,8 +208,8 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
         rank_times=RankTimes("outside MPI", tuple(outside)),
         efficiency=efficiency(outside, job.elapsed) if job.is_end_known else None,
         waits=waits,
-        procedures=_procedures(totals, waits, means),
-        sites=_sites(totals, means, most_sites),
+        procedures=_procedures(totals, waits, job),
+        sites=_sites(totals, job, most_sites),
         matrix=tuple(edges),
         heaviest=of_files.heaviest(edges, MOST_EDGES),
         regions=regions(record, totals, size),
@@ -246,27 +245,18 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
     )
 
 
-class _ThreadMeans:
-    """Balances ranks' times in MPI: of several threads that call it, the mean counts."""
-
-    def __init__(self, job: Run) -> None:
-        self._ranks = {one.rank: one for one in job.ranks}
-
-    def balance(self, by_rank: Mapping[int, int]) -> Balance:
-        parts = [
-            self._ranks[rank].mean_of_threads(time) if rank in self._ranks else time
-            for rank, time in by_rank.items()
-        ]
-        return balance(parts, len(self._ranks))
+def _balance(job: Run, by_rank: Mapping[int, int]) -> Balance:
+    """Of ranks' times in MPI: of several threads that call it, the mean counts."""
+    return balance(job.means(by_rank).values(), len(job.ranks))
 
 
-def _procedures(totals: Totals, waits: Waits, means: _ThreadMeans) -> tuple[Procedure, ...]:
+def _procedures(totals: Totals, waits: Waits, job: Run) -> tuple[Procedure, ...]:
     made = [
         Procedure(
             name,
             name not in OUTSIDE_RUN,
             sums,
-            means.balance(sums.by_rank),
+            _balance(job, sums.by_rank),
             waits.procedures.get(name),
         )
         for name, sums in totals.procedures.items()
@@ -274,7 +264,7 @@ def _procedures(totals: Totals, waits: Waits, means: _ThreadMeans) -> tuple[Proc
     return tuple(sorted(made, key=lambda one: (-one.sums.time, one.name)))
 
 
-def _sites(totals: Totals, means: _ThreadMeans, most: int) -> tuple[Site, ...]:
+def _sites(totals: Totals, job: Run, most: int) -> tuple[Site, ...]:
     inside = [item for item in totals.sites.items() if item[0][0] not in OUTSIDE_RUN]
     costly = sorted(inside, key=lambda item: (-item[1].time, item[0]))
     return tuple(
@@ -282,7 +272,7 @@ def _sites(totals: Totals, means: _ThreadMeans, most: int) -> tuple[Site, ...]:
             name,
             totals.paths.frames(path, MOST_FRAMES),
             sums,
-            means.balance(sums.by_rank),
+            _balance(job, sums.by_rank),
         )
         for (name, path), sums in costly[:most]
     )

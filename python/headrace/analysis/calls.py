@@ -1,7 +1,7 @@
 """The rows of table `calls`, added up in the ways that the report asks for."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
@@ -150,10 +150,14 @@ def _add_node(totals: Totals, node: Node, matched: set[str]) -> None:
 def _add_open(totals: Totals, node: Node, paths: Sequence[int]) -> None:
     """The time of calls that had not ended, which do not count."""
     columns = ("rank", "procedure", "class", "path", "open", "time")
+    rows = []
     for rank, name, kind, path, is_open, time in node["last_calls"].rows(*columns):
         procedure = node.text(name) or "?"
-        if not is_open or procedure in OUTSIDE_RUN:
-            continue
+        if is_open and procedure not in OUTSIDE_RUN:
+            rows.append((rank, procedure, kind, path, time))
+    off = _off_in_open(totals, node, rows)
+    for rank, procedure, kind, path, whole in rows:
+        time = max(0, whole - off.get(rank, 0))
         place = paths[path] if path >= 0 else UNKNOWN
         for sums in (totals.procedures[procedure], totals.sites[procedure, place]):
             sums.time += time
@@ -161,6 +165,20 @@ def _add_open(totals: Totals, node: Node, paths: Sequence[int]) -> None:
             sums.greatest = max(sums.greatest, time)
         totals.classes[kind][rank] += time
         totals.in_run[rank] += time
+
+
+def _off_in_open(totals: Totals, node: Node, rows: Iterable[tuple]) -> dict[int, int]:
+    """By rank, what to take from its open calls, since recording was off. Their rows have all of
+    their time, and do not tell what part of it was recorded. If they took longer than there was
+    time for them while recording was on, only what surely fell there is left."""
+    spent: dict[int, int] = defaultdict(int)
+    for rank, *_, time in rows:
+        spent[rank] += time
+    return {
+        rank: off
+        for rank, run, off, threads in node["ranks"].rows("rank", "run", "off", "threads")
+        if totals.in_run.get(rank, 0) + spent[rank] > (run - off) * max(1, threads)
+    }
 
 
 def _add_waits(

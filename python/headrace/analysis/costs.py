@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from headrace.analysis.calls import Sums, Totals
 from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
 from headrace.analysis.procedures import COLLECTIVE, MATCHED, SYNCS
-from headrace.analysis.run import Run
+from headrace.analysis.run import Rank, Run
 from headrace.analysis.waiting import PerRank, least_by_rank, most_by_rank
 
 SMALL_COLLECTIVE = 64  # bytes of a call
@@ -94,13 +94,13 @@ class Cost:
 
 
 class Costing:
-    """Makes costs of one run."""
+    """Makes costs of one run, of means of each rank's threads."""
 
     def __init__(self, run: Run, totals: Totals):
         self._run = run
         self._calls = sum(sums.calls for sums in totals.procedures.values())
-        self._least = least_by_rank(totals, run.count)
-        self._most = most_by_rank(totals)
+        self._least = least_by_rank(totals, run)
+        self._most = most_by_rank(totals, run)
 
     def bound(
         self, by_rank: Mapping[int, int], replaced: Mapping[str, Mapping[int, int]], calls: int = 0
@@ -132,7 +132,7 @@ class Costing:
         by_rank: dict[int, int] = defaultdict(int)
         replaced: dict[str, dict[int, int]] = defaultdict(lambda: defaultdict(int))
         for name, sums in parts:
-            for rank, time in sums.by_rank.items():
+            for rank, time in self._run.means(sums.by_rank).items():
                 by_rank[rank] += time
                 replaced[name][rank] += time
         calls = sum(sums.calls for _, sums in parts)
@@ -143,6 +143,14 @@ class Costing:
             frozenset(name for name, sums in parts if sums.time),
             self.bound(by_rank, replaced, calls),
         )
+
+    def of_process(self, by_rank: Mapping[int, int]) -> Cost:
+        """by_rank: measured whether recording was on or off. As much of it as may be went by while
+        it was off, but for the upper end of the bound."""
+        off = {one.rank: one.off for one in self._run.ranks}
+        surely = {rank: max(0, time - off.get(rank, 0)) for rank, time in by_rank.items()}
+        bound = Bound(self.bound(surely, {}).lower, self.bound(by_rank, {}).upper)
+        return Cost(surely, 0, 0, frozenset(), bound)
 
 
 def _elsewhere(waits: PerRank, rank: int, replaced: Mapping[str, Mapping[int, int]]) -> int:
@@ -156,8 +164,8 @@ def _elsewhere(waits: PerRank, rank: int, replaced: Mapping[str, Mapping[int, in
 def costs(
     run: Run, totals: Totals, exchange: Mapping[int, int], eager_limit: int | None = None
 ) -> dict[str, Cost]:
-    """By name, all that this version knows. exchange: ns of each rank in collective transfers.
-    eager_limit: bytes above which sends wait for their receivers, if known."""
+    """By name, all that this version knows. exchange: ns of each rank's threads in collective
+    transfers. eager_limit: bytes above which sends wait for their receivers, if known."""
     costing = Costing(run, totals)
     inside = [(name, sums) for name, sums in totals.procedures.items() if name not in OUTSIDE_RUN]
     sites = [(name, sums) for (name, _), sums in totals.sites.items() if name not in OUTSIDE_RUN]
@@ -171,14 +179,15 @@ def costs(
     if eager_limit is not None:
         above = [(n, s) for n, s in sites if n in _STANDARD and _is_just_above(eager_limit, s)]
         made["sends_above_eager"] = costing.of(above)
-    off = {
-        one.rank: max(0, one.run + one.init - one.cpu_user - one.cpu_system) for one in run.ranks
-    }
     made["balance"] = Cost({}, 0, 0, frozenset(), costing.balanced())
-    system = {one.rank: one.cpu_system for one in run.ranks}
-    for kind, by_rank in (("off_cpu", off), ("system", system), ("io_exchange", exchange)):
-        made[kind] = Cost(by_rank, 0, 0, frozenset(), costing.bound(by_rank, {}))
+    made["off_cpu"] = costing.of_process({one.rank: _without_core(one) for one in run.ranks})
+    made["system"] = costing.of_process({one.rank: one.cpu_system for one in run.ranks})
+    made["io_exchange"] = costing.of_process(run.means(exchange))
     return made
+
+
+def _without_core(one: Rank) -> int:
+    return max(0, one.run + one.off + one.init - one.cpu_user - one.cpu_system)
 
 
 def _is_just_above(limit: int, sums: Sums) -> bool:
@@ -186,5 +195,5 @@ def _is_just_above(limit: int, sums: Sums) -> bool:
     return limit * sums.calls < sums.bytes <= 4 * limit * sums.calls
 
 
-def collective_time(totals: Totals) -> int:
-    return sum(totals.classes.get(COLLECTIVE, {}).values())
+def collective_time(run: Run, totals: Totals) -> int:
+    return sum(run.means(totals.classes.get(COLLECTIVE, {})).values())

@@ -1,5 +1,6 @@
 """Tables `files` and `matrix`, added up over ranks."""
 
+import posixpath
 from collections import Counter
 from dataclasses import dataclass
 
@@ -75,35 +76,47 @@ class File:
     storage: Storage | None = None
 
 
+def absolute(name: str, directory: str) -> str:
+    """Of a name that the program gave MPI. directory: in which the program was started; names may
+    begin there."""
+    if name.startswith("/") or not directory or ":" in name or name.startswith(("file-", "(")):
+        return name
+    return posixpath.normpath(posixpath.join(directory, name))
+
+
 def files(record: Record) -> list[File]:
-    """Those that took most time first."""
+    """Those that took most time first. One that was opened by two names has the first."""
+    directory = record.facts.get("directory", "")
     found: dict[str, File] = {}
     seen: set[tuple[str, int]] = set()
     for node in record.nodes:
         names = node.texts_of("files", "file")
         for name, row in zip(names, node["files"].rows(*_COLUMNS), strict=True):
             rank, store_read, store_written, *sums = row
-            file = found.setdefault(name, File(name))
-            file.ranks += (name, rank) not in seen
-            seen.add((name, rank))
+            key = absolute(name, directory)
+            file = found.setdefault(key, File(name))
+            file.ranks += (key, rank) not in seen
+            seen.add((key, rank))
             file.only_rank = rank if file.ranks == 1 else None
             file.store_read = plus(file.store_read, store_read)
             file.store_written = plus(file.store_written, store_written)
             for column, value in zip(_SUMS, sums, strict=True):
                 setattr(file, column, getattr(file, column) + value)
     if "files.read_requests" not in record.missing:
-        _add_storage(record, found)
+        _add_storage(record, found, directory)
     return sorted(found.values(), key=lambda one: (-one.time, one.name))
 
 
-def _add_storage(record: Record, files: dict[str, File]) -> None:
+def _add_storage(record: Record, files: dict[str, File], directory: str) -> None:
+    """files: by absolute names."""
+    aggregators: set[tuple[str, int, bool]] = set()
     for node in record.nodes:
         table = node["files"]
-        units = (unit for (unit,) in table.rows("unit"))
-        parts = (table.rows(*names) for names in (_READS, _WRITES, _STORAGE))
+        parts = (table.rows(*names) for names in (("rank", "unit"), _READS, _WRITES, _STORAGE))
         names = node.texts_of("files", "file")
-        for name, unit, reads, writes, rest in zip(names, units, *parts, strict=True):
-            file = files[name]
+        for name, (rank, unit), reads, writes, rest in zip(names, *parts, strict=True):
+            key = absolute(name, directory)
+            file = files[key]
             if file.store_read is None:
                 continue
             one = file.storage = file.storage or Storage(unit, Counter(), Counter())
@@ -111,19 +124,21 @@ def _add_storage(record: Record, files: dict[str, File]) -> None:
             own = [dict(zip(REQUESTS, row, strict=True)) for row in (reads, writes)]
             one.reads.update(own[0])
             one.writes.update(own[1])
-            one.read_aggregators += own[0]["collective"] > 0
-            one.write_aggregators += own[1]["collective"] > 0
+            aggregators.update((key, rank, at > 0) for at in (0, 1) if own[at]["collective"])
             for column, value in zip(_STORAGE, rest, strict=True):
                 setattr(one, column, getattr(one, column) + value)
+    for key, _, is_write in aggregators:
+        files[key].storage.write_aggregators += is_write
+        files[key].storage.read_aggregators += not is_write
 
 
-def exchange(record: Record) -> dict[int, int]:
-    """ns that each rank spent exchanging data with others, of all files."""
-    by_rank: Counter[int] = Counter()
+def by_rank(record: Record, column: str) -> dict[int, int]:
+    """Each rank's sum of all files."""
+    found: Counter[int] = Counter()
     for node in record.nodes:
-        for rank, time in node["files"].rows("rank", "exchange"):
-            by_rank[rank] += time
-    return dict(by_rank)
+        for rank, value in node["files"].rows("rank", column):
+            found[rank] += value
+    return dict(found)
 
 
 def plus(sum_so_far: int | None, value: int) -> int | None:

@@ -7,7 +7,7 @@ from statistics import median
 
 from headrace.analysis.calls import Totals
 from headrace.analysis.costs import Bound, Cost, collective_time
-from headrace.analysis.files import File
+from headrace.analysis.files import File, by_rank
 from headrace.analysis.run import Run
 from headrace.analysis.waiting import Waits
 from headrace.record.tables import Record
@@ -129,7 +129,7 @@ def _of_run(run: Run, totals: Totals, waits: Waits, outside: Mapping[int, float]
     others = [time for rank, time in outside.items() if rank != 0]
     ends = totals.procedures["MPI_Finalize"].by_rank if "MPI_Finalize" in totals.procedures else {}
     around = [one.init + ends.get(one.rank, 0) for one in run.ranks]
-    collective = collective_time(totals)
+    collective = collective_time(run, totals)
     least = waits.total.least if waits.procedures else None
     return {
         "ranks": run.count,
@@ -191,12 +191,13 @@ def _of_nodes(run: Run, outside: Mapping[int, float]) -> Metrics:
 
 
 def _of_messages(record: Record, run: Run) -> Metrics:
+    """What ranks send themselves is left out, as it is of orders of ranks (place/graph.py)."""
     node_of = {one.rank: one.node for one in run.ranks}
     peers: dict[int, set[int]] = defaultdict(set)
     total = away = 0
     for node in record.nodes:
         for rank, peer, _, sent in node["matrix"].rows("rank", "peer", "messages", "sent"):
-            if peer < 0:
+            if peer < 0 or peer == rank:
                 continue
             peers[rank].add(peer)
             total += sent
@@ -225,6 +226,7 @@ def _of_files(record: Record, files: list[File], run: Run, has_io: bool) -> Metr
     read, written = sum(one.read for one in files), sum(one.written for one in files)
     phases = sum(one.exchange + one.wait + one.copy + one.store for one in files)
     waited = sum(one.wait for one in files)
+    of_ranks = sum(run.means(by_rank(record, "wait")).values())
     return {
         "files": len(files),
         "io_bytes_read": read,
@@ -234,7 +236,7 @@ def _of_files(record: Record, files: list[File], run: Run, has_io: bool) -> Metr
         or 0.0,
         **amplification(files),
         "io_waiting_share": _ratio(waited, phases),
-        "io_waiting_seconds": waited / NS / max(1, len(run.ranks)),
+        "io_waiting_seconds": of_ranks / NS / max(1, len(run.ranks)),
         "exchange_share": _ratio(sum(one.exchange for one in files), phases),
         "opens_per_rank_ratio": opens_per_rank(files),
     }

@@ -1,7 +1,9 @@
 """The run as a whole: its ranks, where they ran, whether the record is complete."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
 
 from headrace.analysis.numbers import ranges
@@ -62,7 +64,8 @@ _TEXTS = ("host", "cores", "program")
 @dataclass(frozen=True)
 class Run:
     """`count`: how many ranks the job had. nodes: None if unknown. `lacks`: why the record is not
-    complete. elapsed: ns. ranks: none if the source tells nothing of single ones."""
+    complete. elapsed: ns for which recording was on. ranks: none if the source tells nothing of
+    single ones."""
 
     count: int
     nodes: int | None
@@ -71,6 +74,24 @@ class Run:
     elapsed: int
     ranks: tuple[Rank, ...]
     lacks: tuple[str, ...]
+
+    @cached_property
+    def _of_rank(self) -> dict[int, Rank]:
+        return {one.rank: one for one in self.ranks}
+
+    def means(self, by_rank: Mapping[int, int]) -> dict[int, int]:
+        """Rank.mean_of_threads of each rank's time. Nothing is known of the threads of a rank that
+        is not in `ranks`: its time stays."""
+        return {
+            rank: self._of_rank[rank].mean_of_threads(time) if rank in self._of_rank else time
+            for rank, time in by_rank.items()
+        }
+
+    @property
+    def lasted(self) -> int:
+        """ns from the end of MPI_Init to the begin of MPI_Finalize of the rank that took longest,
+        whether recording was on or off."""
+        return max((one.run + one.off for one in self.ranks), default=self.elapsed)
 
     @property
     def rank_time(self) -> int:

@@ -2,16 +2,17 @@
 
 Within a node the record has when ranks entered. Elsewhere a rank's wait in a call is what it took
 longer there than the fastest rank of the same call; of that the record has sums and least times
-only, so the wait is bracketed (docs/report.md#waiting).
+only, so the wait is bracketed (docs/report.md#waiting). Of a rank's threads the mean counts.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from headrace.analysis.calls import NO_SHAPE, RankTime, Shape, Totals
 from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
 from headrace.analysis.procedures import SYNCHRONISING, WAITING
+from headrace.analysis.run import Run
 from headrace.record.tables import Record
 
 INTRACOMMUNICATOR = 0
@@ -66,17 +67,20 @@ class Waits:
     messages: Messages | None = None
 
 
-def waiting(record: Record, totals: Totals, ranks: int) -> Waits:
-    found = Waits(awaited=_awaited(record))
+def waiting(record: Record, totals: Totals, run: Run) -> Waits:
+    found = Waits(awaited=_awaited(record, run))
     fastest = _fastest(totals)
-    least = _least_waits(totals, ranks)
+    least = _least_waits(totals, run)
     sums: dict[str, Wait] = defaultdict(Wait)
     known: dict[str, bool] = defaultdict(lambda: True)
     time = known_time = 0
     for (procedure, shape, _), by_rank in totals.matched.items():
         floor = fastest(procedure, shape)
+        sums[procedure] += Wait(
+            _sum(run, {rank: one.known_least for rank, one in by_rank.items()}),
+            _sum(run, {rank: _most(one, floor) for rank, one in by_rank.items()}),
+        )
         for one in by_rank.values():
-            sums[procedure] += Wait(one.known_least, _most(one, floor))
             known[procedure] &= one.known_calls == one.calls
             time += one.time
             known_time += one.known_time
@@ -86,21 +90,28 @@ def waiting(record: Record, totals: Totals, ranks: int) -> Waits:
         found.procedures[procedure] = whole
         found.total += whole
     found.known = known_time / time if time else 0.0
-    found.messages = _messages(record, totals, found.procedures)
+    found.messages = _messages(record, totals, run, found.procedures)
     return found
 
 
-def _messages(record: Record, totals: Totals, procedures: dict[str, Wait]) -> Messages | None:
+def _sum(run: Run, by_rank: Mapping[int, int]) -> int:
+    """Of all ranks, of each the mean of its threads."""
+    return sum(run.means(by_rank).values())
+
+
+def _messages(
+    record: Record, totals: Totals, run: Run, procedures: dict[str, Wait]
+) -> Messages | None:
     """Adds the waits of the procedures."""
     if not totals.messages:
         return None
     total = Wait()
     for name in WAITING & set(totals.procedures):
         by_rank = totals.messages.get(name, {})
-        time = totals.procedures[name].time
-        rest = max(0, time - sum(one.time for one in by_rank.values()))
-        least = sum(one.least for one in by_rank.values())
-        most = sum(one.most for one in by_rank.values())
+        time = _sum(run, totals.procedures[name].by_rank)
+        rest = max(0, time - _sum(run, {rank: one.time for rank, one in by_rank.items()}))
+        least = _sum(run, {rank: one.least for rank, one in by_rank.items()})
+        most = _sum(run, {rank: one.most for rank, one in by_rank.items()})
         procedures[name] = Wait(min(least, time), min(most + rest, time))
         total += procedures[name]
     ranks = [node["ranks"] for node in record.nodes]
@@ -115,14 +126,16 @@ def _most(one: RankTime, floor: int) -> int:
     return min(one.time, one.known_most + max(0, rest))
 
 
-def _awaited(record: Record) -> tuple[Awaited, ...]:
+def _awaited(record: Record, run: Run) -> tuple[Awaited, ...]:
     """Those for whom others waited longest first."""
     calls: dict[tuple[int, int], int] = defaultdict(int)
-    times: dict[tuple[int, int], int] = defaultdict(int)
+    by_rank: dict[tuple[int, int], dict[int, int]] = defaultdict(lambda: defaultdict(int))
     for node in record.nodes:
-        for peer, kind, count, time in node["awaited"].rows("peer", "kind", "calls", "time"):
+        rows = node["awaited"].rows("rank", "peer", "kind", "calls", "time")
+        for rank, peer, kind, count, time in rows:
             calls[peer, kind] += count
-            times[peer, kind] += time
+            by_rank[peer, kind][rank] += time
+    times = {late: _sum(run, waited) for late, waited in by_rank.items()}
     ordered = sorted(times.items(), key=lambda item: (-item[1], item[0]))
     return tuple(
         Awaited(rank, KINDS[kind], calls[rank, kind], time) for (rank, kind), time in ordered
@@ -150,27 +163,28 @@ def _fastest(totals: Totals):
     return fastest
 
 
-def _least_waits(totals: Totals, ranks: int) -> dict[str, int]:
+def _least_waits(totals: Totals, run: Run) -> dict[str, int]:
     """By procedure. Only calls of all ranks of the job are surely matched: in smaller communicators
     of one shape the record does not tell who met whom."""
+    ranks = run.count
     found: dict[str, int] = defaultdict(int)
     rest: dict[str, dict[int, RankTime]] = defaultdict(lambda: defaultdict(RankTime))
     for (procedure, shape, _), by_rank in totals.matched.items():
         if procedure not in SYNCHRONISING or shape.kind != INTRACOMMUNICATOR or shape.size != ranks:
             continue
         if _is_matched(by_rank.values(), ranks):
-            found[procedure] += _above_fastest(by_rank.values())
+            found[procedure] += _above_fastest(run, by_rank)
             continue
         for rank, one in by_rank.items():  # ranks that call it at different places
             rest[procedure][rank].calls += one.calls
             rest[procedure][rank].time += one.time
     for procedure, by_rank in rest.items():
         if _is_matched(by_rank.values(), ranks):
-            found[procedure] += _above_fastest(by_rank.values())
+            found[procedure] += _above_fastest(run, by_rank)
     return found
 
 
-def most_by_rank(totals: Totals) -> PerRank:
+def most_by_rank(totals: Totals, run: Run) -> PerRank:
     """What each rank waited at most: in matched calls what they took longer than the fastest call
     that may have been the same one, in all others of the run the whole time."""
     fastest = _fastest(totals)
@@ -187,12 +201,13 @@ def most_by_rank(totals: Totals) -> PerRank:
         for rank, one in known.items() if procedure in found else ():
             spent = found[procedure].get(rank, 0)
             found[procedure][rank] = max(0, spent - max(0, one.time - one.most))
-    return found
+    return {name: run.means(by_rank) for name, by_rank in found.items()}
 
 
-def least_by_rank(totals: Totals, ranks: int) -> PerRank:
+def least_by_rank(totals: Totals, run: Run) -> PerRank:
     """What each rank waited at least: as the record has it, or in calls of all ranks what it took
     longer than the rank that took least."""
+    ranks = run.count
     found: PerRank = defaultdict(lambda: defaultdict(int))
     for procedure, known in totals.messages.items():
         for rank, one in known.items():
@@ -208,7 +223,7 @@ def least_by_rank(totals: Totals, ranks: int) -> PerRank:
             least = min(one.time for one in by_rank.values())
             for rank, one in by_rank.items():
                 found[procedure][rank] += one.time - least
-    return found
+    return {name: run.means(by_rank) for name, by_rank in found.items()}
 
 
 def _is_matched(parts: Iterable[RankTime], ranks: int) -> bool:
@@ -216,6 +231,6 @@ def _is_matched(parts: Iterable[RankTime], ranks: int) -> bool:
     return ranks > 1 and len(counts) == ranks and len(set(counts)) == 1
 
 
-def _above_fastest(parts: Iterable[RankTime]) -> int:
-    times = [one.time for one in parts]
-    return sum(times) - len(times) * min(times)
+def _above_fastest(run: Run, by_rank: Mapping[int, RankTime]) -> int:
+    least = min(one.time for one in by_rank.values())
+    return _sum(run, {rank: one.time - least for rank, one in by_rank.items()})

@@ -9,7 +9,7 @@ from headrace.analysis.procedures import CLASSES
 from headrace.analysis.waiting import Wait
 from headrace.compare.changes import Change, changes, obstacles
 from headrace.compare.names import Key
-from headrace.compare.profile import IN_MPI, OUTSIDE, Part, Profile
+from headrace.compare.profile import IN_MPI, OFF, OUTSIDE, Part, Profile
 from headrace.statistics import Interval, difference, ratio
 
 FASTER, SLOWER, WITHIN = "faster", "slower", "slower, within the tolerance"
@@ -136,13 +136,13 @@ def _row(before: Sequence[Part], after: Sequence[Part]) -> Row:
 
 
 def _in_order(rows: Mapping[str, Row]) -> dict[str, Row]:
-    """Classes that took no time in any run are left out."""
-    kept = {name: rows[name] for name in (OUTSIDE, IN_MPI) if name in rows}
-    return kept | {name: rows[name] for name in CLASSES if name in rows and _counts(rows[name])}
-
-
-def _counts(row: Row) -> bool:
-    return bool(row.before or row.after)
+    """Classes that took no time in any run are left out, as is OFF."""
+    names = [name for name in (OUTSIDE, OFF, IN_MPI, *CLASSES) if name in rows]
+    return {
+        name: rows[name]
+        for name in names
+        if name in (OUTSIDE, IN_MPI) or rows[name].before or rows[name].after
+    }
 
 
 def _greatest_first(rows: Mapping[Name, Row]) -> dict[Name, Row]:

@@ -15,7 +15,7 @@ from headrace.symbols.resolver import Symbols
 
 MOST_SITES = 1000  # of a run, costliest first; what the others took is one part
 OTHER_SITES: Key = ("other call paths", ())
-OUTSIDE, IN_MPI = "outside MPI", "in MPI"
+OUTSIDE, OFF, IN_MPI = "outside MPI", "while recording was off", "in MPI"
 
 Fact = tuple[str, str]  # of which kind, and its name
 
@@ -34,7 +34,8 @@ class Part:
 
 @dataclass(frozen=True)
 class Profile:
-    """One run. elapsed: ns of the rank that ran longest. programs: names without directories.
+    """One run. elapsed: ns of the rank that ran longest, whether recording was on
+    or off. programs: names without directories.
     lacks: why the record is not complete. facts: what a change may have changed, each with all
     values that it has in the run, sorted. regions: by name, without those in them; calls are how
     often ranks entered them. wait: ns of the average rank, None if not measured.
@@ -71,7 +72,7 @@ def profile(
     return Profile(
         file=file,
         ranks=run.count,
-        elapsed=run.elapsed,
+        elapsed=run.lasted,
         programs=tuple(sorted(programs)),
         lacks=run.lacks,
         mpi=run.mpi,
@@ -99,11 +100,13 @@ def _program(command: str) -> set[str]:
 
 
 def _classes(found: Findings) -> dict[str, Part]:
-    """Time outside MPI and in MPI, and the latter by class, all of them; or what is known."""
+    """Time outside MPI, with recording off, in MPI, and the latter by class; or what is known."""
     times = {one.name: one.balance.average for one in found.classes}
     if found.outside is None or found.in_mpi is None:
         return {name: Part(time) for name, time in times.items()}
-    parts = {OUTSIDE: Part(found.outside.average), IN_MPI: Part(found.in_mpi.average)}
+    off = sum(one.off for one in found.run.ranks) / max(1, len(found.run.ranks))
+    average = {OUTSIDE: found.outside.average, OFF: off, IN_MPI: found.in_mpi.average}
+    parts = {name: Part(time) for name, time in average.items()}
     return parts | {name: Part(times.get(name, 0.0)) for name in CLASSES}
 
 

@@ -178,7 +178,9 @@ def _stretch(
     found = {}
     for one in run.ranks:
         own = threads[one.rank]
-        worked = one.cpu_user + one.cpu_system - one.init if len(own) < 2 else max(own)
+        whole = one.cpu_user + one.cpu_system - one.init
+        # Threads' own clocks stand still while recording is off.
+        worked = max(own, default=0) if len(own) > 1 or one.off else whole
         outside = one.run - one.mean_of_threads(totals.in_run.get(one.rank, 0))
         there = elsewhere.get(one.rank, 0) + kernel.get(one.rank, 0)
         off = max(0, min(one.run - worked, outside - there))
@@ -272,9 +274,9 @@ def _uneven(samples: Samples, told: Mapping[int, _Told], run: Run) -> _Uneven:
 def _kernel(
     run: Run, totals: Totals, sampled: Profile, in_mpi: Mapping[int, int]
 ) -> dict[int, int]:
-    """Time in the system that surely is neither MPI's nor that of the start. Of it, perf_event sees
-    nothing, so it is what the threads worked beyond their samples; timers see it, so it lies in
-    their samples outside MPI."""
+    """Time in the system that surely is neither MPI's nor that of the start, nor went by while
+    recording was off. Of it, perf_event sees nothing, so it is what the threads worked beyond their
+    samples; timers see it, so it lies in their samples outside MPI."""
     seen: dict[int, int] = defaultdict(int)
     for one in sampled.threads:
         seen[one.rank] += max(0, one.cpu - one.time) if one.source == PERF else one.time
@@ -282,7 +284,7 @@ def _kernel(
     found = {}
     for one in run.ranks:
         calls = one.mean_of_threads(totals.in_run.get(one.rank, 0))
-        own = one.cpu_system - calls - one.init
+        own = one.cpu_system - calls - one.init - one.off
         most = seen[one.rank] - (in_mpi.get(one.rank, 0) if one.rank in by_timer else 0)
         found[one.rank] = max(0, min(own, most))
     return found

@@ -13,7 +13,7 @@ from headrace.symbols.resolver import Symbols
 @dataclass(frozen=True)
 class Function:
     """One that the compiler made. samples, time (ns): in itself; with_callees: ns, in what it
-    calls, too. balance: of `time` over ranks; by_rank: ns, of all ranks of the job."""
+    calls, too. balance: of `time` over ranks; by_rank: ns, of those that were in it."""
 
     name: str
     module: str
@@ -21,7 +21,7 @@ class Function:
     time: int
     with_callees: int
     balance: Balance
-    by_rank: tuple[int, ...]
+    by_rank: Mapping[int, int]
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def _functions(sums: Mapping[tuple[str, str], _Sums], ranks: int) -> list[Functi
             one.time,
             one.with_callees,
             balance(one.by_rank.values(), ranks),
-            tuple(one.by_rank.get(rank, 0) for rank in range(ranks)) if one.time else (),
+            dict(one.by_rank),
         )
         for key, one in sums.items()
     ]

@@ -1,7 +1,7 @@
 """Traced functions of a record: their calls and times over all ranks and threads."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -50,9 +50,9 @@ class Caller:
 @dataclass(frozen=True)
 class TracedFunction:
     """Times in ns, without what tracing took where Traced.is_left_out says so. time: what it calls
-    included; own: without other traced functions and MPI.
-    least, greatest: of one call; None if none ended. balance: of `own` over ranks. regions: `time`
-    by label, "" outside all. cost: what tracing its calls took."""
+    included; own: without other traced functions and MPI. least, greatest: of one call; None if
+    none ended. balance: of `own` over ranks. by_rank: `own` of those that called it. regions:
+    `time` by label, "" outside all. cost: what tracing its calls took."""
 
     name: str
     group: str
@@ -67,7 +67,7 @@ class TracedFunction:
     greatest: int | None
     moved: int
     balance: Balance
-    by_rank: tuple[int, ...]
+    by_rank: Mapping[int, int]
     regions: dict[str, int]
     callers: Caller
     cost: float
@@ -275,6 +275,7 @@ def _function(
     found: Calls, key: Key, sums: _Sums, symbols: Symbols, ranks: int, cost: float
 ) -> TracedFunction:
     regions = sorted(sums.regions.items(), key=lambda item: (-item[1], item[0]))
+    by_rank = {rank: _cut(own) for rank, own in sums.by_rank.items()}
     return TracedFunction(
         demangled(key.name) or "(unknown)",
         key.group,
@@ -288,8 +289,8 @@ def _function(
         sums.least,
         sums.greatest,
         sums.moved,
-        balance([_cut(own) for own in sums.by_rank.values()], ranks),
-        tuple(_cut(sums.by_rank.get(rank, 0)) for rank in range(ranks)),
+        balance(by_rank.values(), ranks),
+        by_rank,
         {label: _cut(time) for label, time in regions},
         _callers(found, key, sums, symbols),
         cost * sums.calls,

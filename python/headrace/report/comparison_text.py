@@ -9,7 +9,7 @@ from headrace.analysis.waiting import Wait
 from headrace.compare import comparison
 from headrace.compare.comparison import Check, Comparison, Row
 from headrace.compare.names import Key
-from headrace.compare.profile import IN_MPI, OUTSIDE, Profile
+from headrace.compare.profile import IN_MPI, OFF, OUTSIDE, Profile
 from headrace.report.since import Since
 from headrace.report.tables import MOST_LINES, MOST_ROWS, Table, wait
 from headrace.report.terminal import counted, put_line, put_table, put_title
@@ -144,7 +144,7 @@ def _signed(ns: float) -> str:
 
 def _classes(found: Comparison) -> Table:
     rows = [
-        (name if name in (OUTSIDE, IN_MPI) else f"  {name}", *_row(row))
+        (name if name in (OUTSIDE, OFF, IN_MPI) else f"  {name}", *_row(row))
         for name, row in (found.classes or {}).items()
     ]
     note = f"{_NOTE}; certain: the interval excludes 0 with {CONFIDENCE:.0%}"

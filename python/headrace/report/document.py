@@ -85,7 +85,9 @@ def document(
         },
         "last_calls": known("last_calls", [_last_call(one, symbols) for one in found.last_calls]),
         "regions": known("regions", [_region(one) for one in found.regions]),
-        "profile": profile_document(profile, listing, counted, traced),
+        "profile": profile_document(
+            profile, [one.rank for one in found.run.ranks], listing, counted, traced
+        ),
         "io": io_document(found),
         "timeline": _timeline(found.timeline),
         "decisions": known("decisions", [_decision(one) for one in found.decisions]),

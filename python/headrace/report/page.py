@@ -130,7 +130,7 @@ def page(
         ],
         sampling="" if profile is None else sampling_line(profile),
         flame=flame(profile),
-        hottest=pictures.hottest(profile),
+        hottest=pictures.hottest(profile, run),
         since=since,
         by_node=next((one for one in every if one.title == BY_NODE), None),
         tables=[one for one in every if one.title != BY_NODE],

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from headrace.analysis.analyse import Findings
 from headrace.analysis.files import Edge
+from headrace.analysis.run import Run
 from headrace.profile.profile import Profile
 from headrace.report.units import shown
 
@@ -21,12 +22,13 @@ def strip(found: Findings) -> Markup:
     return _strip(found.rank_times.times, found.run.elapsed, f"Time {found.rank_times.what}")
 
 
-def hottest(found: Profile | None) -> Markup:
+def hottest(found: Profile | None, run: Run) -> Markup:
     """The time of the function with most samples on each rank, as a bar of the greatest."""
     if found is None or not found.functions or not found.functions[0].by_rank:
         return Markup("")
     first = found.functions[0]
-    return _strip(first.by_rank, first.balance.greatest, f"CPU time in {shown(first.name)}")
+    times = [first.by_rank.get(one.rank, 0) for one in run.ranks]
+    return _strip(times, first.balance.greatest, f"CPU time in {shown(first.name)}")
 
 
 def _strip(times: Sequence[int], whole: int, what: str) -> Markup:

@@ -1,11 +1,11 @@
 """The profile as JSON."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from headrace.counters.summary import Counters
 from headrace.profile.loopmark import ListedLine, Listing
-from headrace.profile.profile import Profile, TreeNode
+from headrace.profile.profile import Function, Profile, TreeNode
 from headrace.profile.samples import SOURCES
 from headrace.profile.traced import Traced
 from headrace.report.counter_tables import counter_document
@@ -22,11 +22,12 @@ _UNSAMPLED = Profile((), 0, 0, (), (), TreeNode(""), {})
 
 def profile_document(
     found: Profile | None,
+    ranks: Sequence[int],
     listing: Listing | None = None,
     counted: Counters | None = None,
     traced: Traced | None = None,
 ) -> dict[str, Any] | None:
-    """null: nothing was sampled, counted or traced."""
+    """null: nothing was sampled, counted or traced. ranks: that the record has."""
     if found is None:
         if counted is None and traced is None:
             return None
@@ -47,7 +48,7 @@ def profile_document(
                 "greatest_seconds": one.balance.greatest / NS,
                 "imbalance_seconds": one.balance.imbalance / NS,
                 "imbalance_percent": one.balance.imbalance_percent,
-                "rank_seconds": [time / NS for time in one.by_rank],
+                "rank_seconds": _rank_seconds(one, ranks),
             }
             for one in found.functions
         ],
@@ -86,8 +87,12 @@ def profile_document(
         ],
         "feedback": None if listing is None else _feedback(found, listing),
         "counters": counter_document(counted),
-        "traced": traced_document(traced),
+        "traced": traced_document(traced, ranks),
     }
+
+
+def _rank_seconds(one: Function, ranks: Sequence[int]) -> list[float]:
+    return [one.by_rank.get(rank, 0) / NS for rank in ranks] if one.by_rank else []
 
 
 def _feedback(found: Profile, listing: Listing) -> dict[str, Any]:

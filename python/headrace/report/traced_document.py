@@ -1,6 +1,6 @@
 """Traced functions as JSON."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from headrace.analysis.numbers import Balance
@@ -10,12 +10,12 @@ from headrace.report.units import NS, in_seconds
 LEAST_SHARE = 0.001  # of a function's calls or time, of the callers that are written
 
 
-def traced_document(found: Traced | None) -> dict[str, Any] | None:
-    """null: nothing was to be traced."""
+def traced_document(found: Traced | None, ranks: Sequence[int]) -> dict[str, Any] | None:
+    """null: nothing was to be traced. ranks: that the record has."""
     if found is None:
         return None
     return {
-        "functions": [_function(one) for one in found.functions],
+        "functions": [_function(one, ranks) for one in found.functions],
         "uncalled": found.uncalled,
         "groups": [
             {
@@ -36,7 +36,7 @@ def traced_document(found: Traced | None) -> dict[str, Any] | None:
     }
 
 
-def _function(one: TracedFunction) -> dict[str, Any]:
+def _function(one: TracedFunction, ranks: Sequence[int]) -> dict[str, Any]:
     return {
         "name": one.name,
         "group": one.group or None,
@@ -51,7 +51,7 @@ def _function(one: TracedFunction) -> dict[str, Any]:
         "greatest_call_seconds": in_seconds(one.greatest),
         "bytes": one.moved,
         **_balance(one.balance),
-        "rank_seconds": [time / NS for time in one.by_rank],
+        "rank_seconds": [one.by_rank.get(rank, 0) / NS for rank in ranks],
         "tracing_seconds": one.cost / NS,
         "tracing_dominates": one.is_costly,
         "called_by": one.first_caller or None,
