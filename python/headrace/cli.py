@@ -1,6 +1,5 @@
 """The `headrace` command. Its commands are found in headrace/commands."""
 
-import os
 import sys
 from typing import NoReturn
 
@@ -8,7 +7,7 @@ import click
 
 from headrace import __version__
 from headrace.commands import CommandFolder
-from headrace.errors import USAGE, HeadraceError, say
+from headrace.errors import USAGE, HeadraceError, discard_output, say
 
 
 @click.group(
@@ -45,8 +44,8 @@ def main() -> NoReturn:
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
-    except BrokenPipeError:  # who reads our output has seen enough; nothing is left to be flushed
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # who reads our output has seen enough
+        discard_output()
         sys.exit(1)
 
 

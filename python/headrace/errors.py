@@ -1,5 +1,6 @@
 """Errors as users see them: the problem (why it is one), what to do."""
 
+import os
 import sys
 
 USAGE = 2
@@ -26,5 +27,14 @@ def unwritable(path: object, error: OSError, remedy: str = "give another file") 
 
 
 def say(text: str) -> None:
-    """Print one line of our own; stdout belongs to the program."""
-    print(f"headrace: {text}", file=sys.stderr, flush=True)
+    """Print one line of our own; stdout belongs to the program. Where nobody can be told the
+    command goes on, and its exit code still tells."""
+    try:
+        print(f"headrace: {text}", file=sys.stderr, flush=True)
+    except OSError:  # another stream for us alone: programs that we start have the old one
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
+
+
+def discard_output() -> None:
+    """What stdout could not write is not tried again, which would fail as Python exits."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

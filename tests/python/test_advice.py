@@ -1,6 +1,7 @@
 """Rules: their language, their files, what they say of metrics, and the settings they lead to."""
 
 import re
+import shlex
 import tomllib
 from pathlib import Path
 
@@ -202,6 +203,19 @@ def test_rules_of_a_site_and_apply(headrace: Command, tmp_path: Path) -> None:
     assert 'launcher: bind = "core"' in done.stdout and "launcher: bind" in target.read_text()
     done = headrace("run", "--settings", target, "--launcher", "inherit", "--dry-run", "true")
     assert done.returncode == 0 and "HEADRACE_VERIFY" in done.stdout, done.stderr
+
+
+def test_the_line_to_type_is_one_of_words(headrace: Command, tmp_path: Path) -> None:
+    """Whatever the folder is called."""
+    rules = tmp_path / "site.toml"
+    rules.write_text(OF_A_SITE)
+    folder = tmp_path / "it's $(mine)"
+    folder.mkdir()
+    record = small_job().write(folder)
+    *_, line = headrace("apply", record, "--rules", rules).stdout.splitlines()
+    assert shlex.split(line)[2:] == ["--settings", str(record.with_suffix(".toml")), "..."]
+    done = headrace("apply", record, "--rules", rules, "-o", folder / "\x1b[2J.toml")
+    assert done.returncode == 0 and "\\u001b[2J.toml" in done.stdout and "\x1b" not in done.stdout
 
 
 def test_apply_without_a_setting(headrace: Command, tmp_path: Path) -> None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from cli_support import Marker
+from rich.console import Console
 
+from headrace.bench import recorder
 from headrace.bench.recorder import Cell, measure_line, read_calls, read_imb
 from headrace.bench.runner import RunFailed
+from headrace.commands.bench.recorder import _table
 
 CALLS = """\
 MPI_Comm_rank 1 2.50
@@ -69,6 +73,37 @@ def test_intels_program() -> None:
     }
 
 
+def test_a_barrier_that_is_told_as_nothing_has_no_time() -> None:
+    assert "IMB Barrier" not in read_imb(IMB.replace("0.70", "0.00"))
+
+
+def test_only_pairs_with_both_times_count(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """With the recorder all takes twice as long. Pair 3 has no time of Sendrecv with it, and only
+    pair 0 has both of Allreduce."""
+    jobs = 0
+
+    def output(*_: object) -> str:
+        nonlocal jobs
+        pair, recorded = jobs // 2, (jobs % 2 == 0) == (jobs // 2 % 2 == 0)
+        jobs += 1
+        sendrecv = 0.0 if pair == 3 and recorded else (1 + pair) * (1 + recorded)
+        allreduce = 1.0 if pair == 0 or recorded else 0.0
+        return IMB.replace("1.08", f"{sendrecv:.2f}").replace("1.00\n", f"{allreduce:.2f}\n")
+
+    programs = [recorder.Program(("IMB",), read_imb)]
+    monkeypatch.setattr(recorder, "programs", lambda *_: programs)
+    monkeypatch.setattr(recorder, "_run", output)
+    told: list[str] = []
+    host = SimpleNamespace(title="MPI")
+    cells = recorder.measure([host], 2, 8, tmp_path, {}, told.append)
+    found = {cell.kind: cell for cell in cells}
+    sendrecv = found["IMB Sendrecv 8 B"]
+    assert sendrecv.off == [1000 * (1 + pair) for pair in range(8) if pair != 3]
+    assert sendrecv.ratio.low == sendrecv.ratio.high == 2 and cells[0] is sendrecv
+    assert "IMB Allreduce 4 B" not in found and "IMB Barrier" in found
+    assert told[-1] == "MPI: IMB Allreduce 4 B is left out: too few pairs of jobs told its time"
+
+
 def test_a_cell_compares_pairs() -> None:
     """The machine became twice as slow in between, which concerns both jobs of a pair."""
     off = [300.0] * 10 + [600.0] * 10
@@ -77,6 +112,13 @@ def test_a_cell_compares_pairs() -> None:
     assert cell.ratio.low == pytest.approx(1.1) and cell.ratio.is_confident
     assert cell.added.low == pytest.approx(10) and cell.added.high == pytest.approx(20)
     assert cell.plain.median == pytest.approx(150)
+
+
+def test_the_table_says_what_its_numbers_are() -> None:
+    out = Console(width=200)
+    with out.capture() as text:
+        out.print(_table([Cell("MPI", "kind", 1, [10.0] * 6, [11.0] * 6)]))
+    assert "1 [1, 1]" in text.get() and "; [low, high]: 95% interval" in text.get()
 
 
 def test_a_line_is_run_with_and_without_in_turn(marker: Marker, tmp_path: Path) -> None:

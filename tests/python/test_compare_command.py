@@ -1,10 +1,15 @@
 """`headrace compare`: which runs it takes for which, what it prints, and its exit statuses."""
 
 import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from cli_support import ROOT, Command
+from click.testing import CliRunner
 from compare_support import run_of
 from record_mutations import mutated
 from record_support import Job, large_job, small_job
@@ -12,6 +17,7 @@ from rich.console import Console
 from schema_support import check
 
 from headrace.analysis.analyse import analyse
+from headrace.cli import cli
 from headrace.compare.comparison import compare
 from headrace.compare.profile import MOST_SITES, Profile, profile, record_facts
 from headrace.errors import HeadraceError
@@ -117,11 +123,61 @@ def test_a_wrong_line_is_no_slow_run(headrace: Command, records, tmp_path: Path)
         ([old[0], tmp_path / "gone.hrc"], "No such file"),
         ([old[0], new[0], "--tolerance", "-1"], "--tolerance"),
         ([old[0], new[0], "--unknown"], "--unknown"),
+        ([old[0], new[0], "--check", ""], "its command is blank"),
+        ([old[0], new[0], "--check", " \t\n # cmp a b"], "its command is blank"),
     ):
         done = headrace("compare", *line)
         assert (done.returncode, done.stdout) == (3, ""), line
         assert why in done.stderr and len(done.stderr.splitlines()) == 1
     assert headrace("compare", "--help").returncode == 0
+
+
+def status_of(headrace: Command, *line: object, **streams: object) -> int:
+    words = [sys.executable, "-m", "headrace", "compare", *map(str, line)]
+    return subprocess.run(words, env=headrace.environ, check=False, **streams).returncode
+
+
+@pytest.fixture
+def unread() -> Iterator[int]:
+    """The end of a pipe that nobody reads."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    yield writer
+    os.close(writer)
+
+
+@pytest.mark.parametrize("flags", ([], ["--json"]))
+def test_a_reader_that_has_gone_changes_no_status(
+    headrace: Command, records, unread: int, flags: list[str]
+) -> None:
+    old, new = records
+    for line, status in (
+        (pairs(new, old), 0),
+        (pairs(old, new), 1),
+        ([*pairs(new, old), "--check", "false"], 2),
+        ([old[0], new[0], old[1]], 3),
+    ):
+        assert status_of(headrace, *line, *flags, stdout=unread, stderr=subprocess.PIPE) == status
+        assert status_of(headrace, *line, *flags, stdout=unread, stderr=unread) == status
+
+
+@pytest.mark.parametrize("flags", ([], ["--json"]))
+def test_what_cannot_be_printed_is_no_slow_run(
+    headrace: Command, records, flags: list[str]
+) -> None:
+    with open("/dev/full", "w") as full:
+        assert status_of(headrace, *pairs(*records), *flags, stdout=full, stderr=full) == 3
+
+
+def test_a_fault_of_ours_is_no_slow_run(records, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("of ours")
+
+    monkeypatch.setattr("headrace.commands.compare.compare_runs", fail)
+    result = CliRunner().invoke(cli, ["compare", *map(str, pairs(*records))])
+    assert isinstance(result.exception, HeadraceError) and result.exception.exit_code == 3
+    assert "ZeroDivisionError, a fault of Headrace" in str(result.exception)
+    assert "ZeroDivisionError: of ours" in result.stderr
 
 
 def profiled(path: Path) -> Profile:

@@ -243,6 +243,22 @@ def _range(text: str) -> range:
     return range(int(first), int(last or first) + 1)
 
 
+def test_an_order_replaces_only_an_order(tmp_path: Path) -> None:
+    path = recorded(tmp_path, RING, [[0, 2, 4, 6], [1, 3, 5, 7]])
+    before = path.read_bytes()
+    assert "is not replaced (headrace place has not" in run_place(f"{path} --output {path}", 1)
+    assert path.read_bytes() == before
+    for _ in range(2):
+        run_place(f"{path} --output {tmp_path / 'order'}")
+
+
+def test_the_line_to_type_is_one_of_words(tmp_path: Path) -> None:
+    path = recorded(tmp_path, RING, [[0, 2, 4, 6], [1, 3, 5, 7]])
+    order = tmp_path / "an order"
+    done = CliRunner().invoke(cli, ["place", str(path), "--output", str(order)])
+    assert f"headrace run --rank-order '{order}' ..." in done.stderr
+
+
 def test_programs_are_interleaved_without_a_run(tmp_path: Path) -> None:
     order = tmp_path / "order"
     run_place(f"--interleave A:8,B:56 --nodes 3 --output {order}")

@@ -44,7 +44,7 @@ class Job:
         node.add("sampling", rank=0, thread=0, name="app", source=1, period=10 * MS)
         node.add("samples", rank=0, thread=0, path=place, samples=5, time=50 * MS)
         node.rows["ranks"][0]["program"] = node.text("app")
-        made = job.write(folder)
+        self.made = made = job.write(folder)
         launcher = folder / "bin" / "srun"
         launcher.parent.mkdir()
         text = {"python": sys.executable, "seen": str(self.seen_at), "record": str(made)}
@@ -77,6 +77,15 @@ def test_a_run_proposes_what_to_trace(tmp_path: Path, headrace: Command) -> None
     assert [one["name"] for one in document["functions"]] == ["many"]
     assert "HEADRACE_TRACE" not in job.seen()["environ"]
     assert "Traced functions" in done.stderr  # of the record
+
+
+def test_a_record_that_cannot_be_shown(tmp_path: Path, headrace: Command) -> None:
+    job = Job(tmp_path, headrace, code=7)
+    job.made.write_text("damaged")
+    done = job.run()
+    assert done.returncode == 7  # the program's own
+    (line,) = done.stderr.splitlines()
+    assert "is no record" in line
 
 
 def test_the_next_run_traces_it(job: Job) -> None:

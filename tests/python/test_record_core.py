@@ -72,6 +72,15 @@ def rows(node: Node, table: str) -> list[dict[str, int]]:
     ]
 
 
+def headrace(*words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+    own = {
+        "PYTHONPATH": str(ROOT / "python"),
+        "HEADRACE_LIBRARY": str(GATHER.with_name("libheadrace.so")),
+    }
+    command = [sys.executable, "-m", "headrace", *words]
+    return subprocess.run(command, env=os.environ | own, cwd=cwd, capture_output=True, check=False)
+
+
 def test_all_calls_are_there(job: Job) -> None:
     (node,) = job.record().nodes
     found = {(row["rank"], node.text(row["procedure"])): row for row in rows(node, "calls")}
@@ -96,19 +105,46 @@ def test_a_damaged_job_does_not_keep_others_from_their_records(job: Job) -> None
     bad = job.folder / "a-bad"
     bad.mkdir(mode=0o700)
     (bad / "rank-0").write_bytes(b"no image")
-    command = [sys.executable, "-m", "headrace", "record", "gather"]
-    command += ["--to", str(job.folder / "to"), str(bad), str(job.images)]
-    own = {
-        "PYTHONPATH": str(ROOT / "python"),
-        "HEADRACE_LIBRARY": str(GATHER.with_name("libheadrace.so")),
-    }
-    done = subprocess.run(
-        command, env=os.environ | own, capture_output=True, text=True, check=False
-    )
+    done = headrace("record", "gather", "--to", job.folder / "to", bad, job.images)
     assert done.returncode == 1
-    (record,) = map(Path, done.stdout.splitlines())
+    (record,) = _paths(done.stdout)
     assert read(record).is_whole and not job.images.exists()
-    assert f"no record was made of '{bad}'" in done.stderr and (bad / "rank-0").exists()
+    assert f"no record was made of '{bad}'" in done.stderr.decode() and (bad / "rank-0").exists()
+
+
+def test_a_folder_of_records_may_have_any_name(job: Job) -> None:
+    folder = os.fsencode(job.folder) + b"/\xff "
+    done = headrace("record", "gather", "--to", folder, job.images)
+    assert (done.returncode, done.stderr) == (0, b"")
+    (record,) = _paths(done.stdout)
+    assert os.fsencode(record.parent) == folder and read(record).is_whole
+    done = headrace("report", "--html", record)
+    assert done.returncode == 0 and _paths(done.stdout) == [record.with_suffix(".html")]
+
+
+def test_the_directory_of_a_job_may_be_the_one_we_are_in(job: Job) -> None:
+    rules = job.folder / "rules.toml"
+    rules.write_text("""[[rules]]
+id = "any"
+title = "t"
+action = "x"
+by = ["headrace"]
+when = "ranks > 1"
+bound = "run_seconds"
+settings.headrace.HEADRACE_VERIFY = true
+""")
+    (job.images / f"rank-{KILLED}").unlink()  # of jobs that were killed there is no advice
+    (job.images / "inner").mkdir()
+    for place, name in ((job.images, "."), (job.images / "inner", "..")):
+        done = headrace("report", name, "--html", cwd=place)
+        assert (done.returncode, _paths(done.stdout)) == (0, [job.folder / "job.html"])
+        done = headrace("apply", name, "--rules", rules, cwd=place)
+        assert done.returncode == 0, done.stderr
+        assert "from the record job." in (job.folder / "job.toml").read_text()
+
+
+def _paths(told: bytes) -> list[Path]:
+    return [Path(os.fsdecode(line)) for line in told.split(b"\n")[:-1]]
 
 
 def test_ranks_share_their_call_paths(job: Job) -> None:

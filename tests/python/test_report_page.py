@@ -120,8 +120,33 @@ def test_the_command_writes_it(headrace: Command, tmp_path: Path) -> None:
     assert done.stdout.strip() == str(target) and target.read_text().startswith("<!DOCTYPE html>")
     done = headrace("report", record, "-o", tmp_path / "none" / "x.html")
     assert done.returncode == 1 and "cannot be written" in done.stderr
-    done = headrace("report", "--html", tmp_path / "x.html", record)
-    assert done.returncode == 1 and f"write --html -o {tmp_path / 'x.html'}" in done.stderr
+    done = headrace("report", "--html", tmp_path / "an x.html", record)
+    assert done.returncode == 1 and f"write --html -o '{tmp_path / 'an x.html'}'" in done.stderr
+
+
+def test_a_page_replaces_only_a_page(headrace: Command, tmp_path: Path) -> None:
+    record = small_job().write(tmp_path)
+    before = record.read_bytes()
+    notes = tmp_path / "notes.html"
+    notes.write_text("<!DOCTYPE html>\n<p>mine</p>")
+    linked = tmp_path / "link.html"
+    linked.symlink_to(record)
+    for target in (record, linked, notes):
+        done = headrace("report", record, "-o", target)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "is not replaced (headrace report has not made it)" in done.stderr
+    assert record.read_bytes() == before and "mine" in notes.read_text()
+    for _ in range(2):
+        assert headrace("report", record, "--html").returncode == 0
+    assert headrace("report", record, "-o", "/dev/null").returncode == 0
+
+
+def test_a_page_is_no_json(headrace: Command, tmp_path: Path) -> None:
+    record = small_job().write(tmp_path)
+    for flags in (["--html"], ["-o", tmp_path / "x.html"]):
+        done = headrace("report", record, "--json", *flags)
+        assert (done.returncode, done.stdout) == (2, "") and "--json prints" in done.stderr
+    assert [*tmp_path.glob("*.html")] == []
 
 
 def test_ten_thousand_files(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, TimeoutExpired, run
@@ -18,6 +18,8 @@ CALLS = "calls"
 IMB = "IMB-MPI1"
 # Benchmarks of two ranks whose times are of one call, or of half a round trip.
 IMB_NAMES = ("PingPong", "Sendrecv", "Allreduce", "Bcast", "Alltoall", "Barrier")
+# Where a line has the average; of others it is the fifth.
+_IMB_PLACES = {"PingPong": 2, "Barrier": 3}
 IMB_FLAGS = ("-msglog", "0:20", "-iter_policy", "off", "-iter", "2000,100", "-time", "60")
 
 Times = Mapping[str, tuple[int, float]]
@@ -83,13 +85,21 @@ def read_imb(output: str) -> Times:
         words = line.split()
         if not name or not words or not all(re.fullmatch(r"\d+(\.\d+)?", word) for word in words):
             continue
-        if name == "Barrier":  # without bytes
-            times["IMB Barrier"] = 1, 1000 * float(words[3])
-            continue
-        time = float(words[2] if name == "PingPong" else words[4])
-        if time > 0:
-            times[f"IMB {name} {words[0]} B"] = 1, 1000 * time
+        # Of Barrier without bytes.
+        kind = "IMB Barrier" if name == "Barrier" else f"IMB {name} {words[0]} B"
+        time = float(words[_IMB_PLACES.get(name, 4)])
+        if time > 0:  # shorter ones are told as 0.00
+            times[kind] = 1, 1000 * time
     return times
+
+
+def _add_pair(cells: dict[tuple[str, str], Cell], host: str, off: Times, on: Times) -> None:
+    """What a pair of jobs told: kinds of which one has no time are left out."""
+    for kind, (calls, time) in off.items():
+        if kind in on:
+            cell = cells.setdefault((host, kind), Cell(host, kind, calls))
+            cell.off.append(time)
+            cell.on.append(on[kind][1])
 
 
 def measure(
@@ -107,12 +117,21 @@ def measure(
         for program in programs(host, environ):
             for pair in range(pairs):
                 tell(f"{host.title}: {Path(program.command[0]).name}, {pair + 1} of {pairs}")
-                for recorded in (pair % 2 == 0, pair % 2 != 0):
-                    times = program.read(_run(host, ranks, program, recorded, directory, environ))
-                    for kind, (calls, time) in times.items():
-                        cell = cells.setdefault((host.title, kind), Cell(host.title, kind, calls))
-                        (cell.on if recorded else cell.off).append(time)
-    return sorted(cells.values(), key=lambda cell: -cell.ratio.median)
+                times = {
+                    recorded: program.read(_run(host, ranks, program, recorded, directory, environ))
+                    for recorded in (pair % 2 == 0, pair % 2 != 0)
+                }
+                _add_pair(cells, host.title, times[False], times[True])
+    return _certain(cells.values(), tell)
+
+
+def _certain(cells: Iterable[Cell], tell: Callable[[str], None]) -> list[Cell]:
+    """Those with an interval, the costliest first; the others are told of."""
+    made = sorted(cells, key=lambda cell: -cell.ratio.median)
+    for cell in made:
+        if not cell.ratio.is_confident:
+            tell(f"{cell.host}: {cell.kind} is left out: too few pairs of jobs told its time")
+    return [cell for cell in made if cell.ratio.is_confident]
 
 
 def measure_line(

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import shlex
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +30,7 @@ from headrace.profile.traced import Calls, Traced, traced
 from headrace.record.merge import merge
 from headrace.record.reader import read
 from headrace.record.tables import Record
-from headrace.report.units import shown
+from headrace.report.units import shown, typed
 from headrace.symbols.optimisation import optimised
 from headrace.symbols.resolver import resolve, resolve_frames
 
@@ -167,5 +166,5 @@ def _refuse_records(directory: Path) -> None:
     raise HeadraceError(
         f"'{directory}' is a directory of records",
         f"a report is of one job, and there are {names}{more}",
-        f"type headrace report {shlex.quote(str(found[0]))} for the newest one",
+        f"type headrace report {typed(found[0])} for the newest one",
     )

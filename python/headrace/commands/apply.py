@@ -7,8 +7,10 @@ import click
 from headrace.advice.applying import changes, taken
 from headrace.commands._findings import job_of, judged
 from headrace.commands._options import rules_option
-from headrace.errors import HeadraceError, unwritable
+from headrace.commands._targets import named, refuse_to_replace
+from headrace.errors import unwritable
 from headrace.report.settings_text import FIRST_WORDS, settings_text, told
+from headrace.report.units import typed
 
 
 @click.command(short_help="Writes what a record advises as settings of the next run.")
@@ -32,25 +34,10 @@ def apply(file: Path, output: Path | None, rules: tuple[Path, ...]) -> None:
     if not taken(made):
         click.echo("Nothing was written: the advice has no setting for `headrace run --settings`.")
         return
-    target = output or file.with_suffix(".toml")
+    target = output or named(file).with_suffix(".toml")
+    refuse_to_replace(target, FIRST_WORDS, "apply")
     try:
-        _refuse_to_replace(target)
-        target.write_text(settings_text(made, file.name), encoding="utf-8")
+        target.write_text(settings_text(made, named(file).name), encoding="utf-8")
     except OSError as error:
         raise unwritable(target, error) from error
-    click.echo(f"headrace run --settings {target} ...")
-
-
-def _refuse_to_replace(target: Path) -> None:
-    """Only what an earlier apply has written is written again."""
-    if not target.exists():
-        return
-    with target.open("rb") as stream:
-        if stream.read(len(FIRST_WORDS)) in (FIRST_WORDS.encode(), b""):
-            return
-    raise HeadraceError(
-        f"'{target}' is not replaced",
-        "headrace apply has not made it",
-        "name another file with --output, or remove it",
-        1,
-    )
+    click.echo(f"headrace run --settings {typed(target)} ...")

@@ -1,10 +1,12 @@
 """`headrace compare`: what a change did, from records of runs before and after it."""
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+import traceback
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -13,7 +15,7 @@ from headrace.commands._findings import profile_of
 from headrace.compare.comparison import NOT_COMPARABLE, Check, status
 from headrace.compare.comparison import compare as compare_runs
 from headrace.darshan import reader as logs
-from headrace.errors import HeadraceError, say
+from headrace.errors import HeadraceError, discard_output, say
 from headrace.report.comparison_document import comparison_document
 from headrace.report.comparison_text import show_comparison
 from headrace.report.terminal import console
@@ -40,7 +42,7 @@ exit status
   1  slower by more than --tolerance, and its interval excludes "as fast"
   2  the answers differ: the command of --check failed
   3  not comparable: other ranks or program, a record that is incomplete or cannot be read,
-     a wrong command line
+     a wrong command line, a fault of Headrace
 """
 
 
@@ -64,6 +66,14 @@ class CompareCommand(click.Command):
         except HeadraceError as error:
             error.exit_code = NOT_COMPARABLE
             raise
+        except Exception as error:
+            say(traceback.format_exc().rstrip())
+            raise HeadraceError(
+                "nothing was compared",
+                f"{type(error).__name__}, a fault of Headrace",
+                "report it with the lines above",
+                NOT_COMPARABLE,
+            ) from error
 
 
 @click.command(cls=CompareCommand, help=HELP, short_help="Shows what a change did to runs.")
@@ -94,19 +104,43 @@ def compare(
     force: bool,
     as_json: bool,
 ) -> int:
+    if check is not None and _is_blank(check):
+        raise HeadraceError(
+            "--check compares no answers", "its command is blank", "give a command, or no --check"
+        )
     groups = _groups(records, before, after)
     runs = ([profile_of([file]) for file in files] for files in groups)
     found = compare_runs(*runs, tolerance, force)
     checked = _run_check(check) if check is not None and found.speed_up is not None else None
-    if as_json:
-        click.echo(json.dumps(comparison_document(found, checked), indent=1))
-    else:
-        if hasattr(sys.stdout, "reconfigure"):
-            sys.stdout.reconfigure(errors="backslashreplace")
-        show_comparison(console(), found, checked)
+    with _printing():
+        if as_json:
+            click.echo(json.dumps(comparison_document(found, checked), indent=1))
+        else:
+            if hasattr(sys.stdout, "reconfigure"):
+                sys.stdout.reconfigure(errors="backslashreplace")
+            show_comparison(console(), found, checked)
     if found.speed_up is None:
         say(f"nothing was compared ({found.obstacles[0]}), give records of like runs, or --force")
     return status(found, checked)
+
+
+@contextlib.contextmanager
+def _printing() -> Iterator[None]:
+    """A reader that has seen enough changes nothing: the status is that of the comparison. Raises
+    HeadraceError where the system refuses what is printed."""
+    try:
+        yield
+        sys.stdout.flush()
+    except (BrokenPipeError, SystemExit):  # SystemExit: what rich makes of it
+        discard_output()
+    except OSError as error:
+        discard_output()
+        raise HeadraceError(
+            "the comparison cannot be printed",
+            error.strerror or str(error),
+            "send it elsewhere",
+            NOT_COMPARABLE,
+        ) from error
 
 
 def _groups(
@@ -157,6 +191,11 @@ def _files(given: Sequence[Path]) -> list[Path]:
             )
         found += inside
     return found
+
+
+def _is_blank(command: str) -> bool:
+    """Of blanks and comments the shell makes status 0, as of answers that are the same."""
+    return all(line.strip()[:1] in ("", "#") for line in command.split("\n"))
 
 
 def _run_check(command: str) -> Check:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import numpy as np
 
+from headrace.commands._targets import refuse_to_replace
 from headrace.errors import HeadraceError, say, unwritable
 from headrace.place import compute, order_file, orders
 from headrace.place.graph import Graph, of_messages
@@ -16,7 +17,7 @@ from headrace.place.of_record import of_record
 from headrace.record.reader import read
 from headrace.report import placement
 from headrace.report.terminal import console
-from headrace.report.units import size
+from headrace.report.units import size, typed
 
 HELP = """Compute an order of ranks in which those that talk sit on one node.
 
@@ -29,6 +30,8 @@ between nodes in today's order, in orders 0 (round robin), 1 (node by node), 2 (
 computed one. --output writes an order that gains a tenth or more, in Cray's grammar; 'headrace run
 --rank-order FILE' takes it. docs/placement.md has more.
 """
+
+MADE_BY = "headrace place"  # in an order's first line
 
 
 @dataclass
@@ -174,9 +177,10 @@ def _write(choice: compute.Choice, path: Path) -> None:
             "keep the order of today",
             1,
         )
-    comment = f"headrace place: {choice.way}, for {len(choice.sizes)} nodes"
+    refuse_to_replace(path, f"# {MADE_BY}", "place")
+    comment = f"{MADE_BY}: {choice.way}, for {len(choice.sizes)} nodes"
     try:
         path.write_text(order_file.written(choice.slots.tolist(), choice.sizes, [comment]))
     except OSError as error:
         raise unwritable(path, error) from error
-    say(f"wrote '{path}': start the job with 'headrace run --rank-order {path} ...'")
+    say(f"wrote '{path}', start the job with: headrace run --rank-order {typed(path)} ...")

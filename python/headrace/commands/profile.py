@@ -11,7 +11,7 @@ from headrace.commands._launching import launch_options, prepare
 from headrace.commands._options import feedback_option
 from headrace.commands._tracing import offer, planned, tracing_of
 from headrace.counters.generated.table import GROUPS
-from headrace.errors import say
+from headrace.errors import HeadraceError, say
 from headrace.launch.child import run_child
 from headrace.report.terminal import console_of_errors, show_counters, show_profile
 
@@ -91,9 +91,8 @@ def profile(
         code = run_child(prepared.launch)
     made = sorted(_records(folder) - before)
     if not quiet:
-        _show(made, feedback)
-    if not quiet and apa is None:
-        for path in made:
+        shown = _show(made, feedback)
+        for path in shown if apa is None else ():
             offer(path, counters, _line(options))
     sys.exit(code)
 
@@ -110,22 +109,32 @@ def _records(folder: Path) -> set[Path]:
     return set(folder.glob("*.hrc")) if folder.is_dir() else set()
 
 
-def _show(records: list[Path], feedback: tuple[Path, ...]) -> None:
-    """A launcher line may have started several jobs."""
+def _show(records: list[Path], feedback: tuple[Path, ...]) -> list[Path]:
+    """Returns those that could be shown. A launcher line may have started several jobs."""
     if not records:
         say("no record was made (the lines above say why, or the program called no MPI)")
+    shown = []
     for path in records:
-        job = job_of([path], feedback)
-        if job.profile is None:
-            say(f"{path} has no samples: the lines above say why")
-            show_counters(console_of_errors(), job.counted, job.traced)
-            continue
-        show_profile(
-            console_of_errors(),
-            job.findings,
-            judged(job.findings),
-            job.profile,
-            job.listing,
-            job.counted,
-            job.traced,
-        )
+        try:
+            _show_one(path, feedback)
+            shown.append(path)
+        except HeadraceError as error:  # the program has run, and its exit code is to be told
+            say(str(error))
+    return shown
+
+
+def _show_one(path: Path, feedback: tuple[Path, ...]) -> None:
+    job = job_of([path], feedback)
+    if job.profile is None:
+        say(f"{path} has no samples: the lines above say why")
+        show_counters(console_of_errors(), job.counted, job.traced)
+        return
+    show_profile(
+        console_of_errors(),
+        job.findings,
+        judged(job.findings),
+        job.profile,
+        job.listing,
+        job.counted,
+        job.traced,
+    )

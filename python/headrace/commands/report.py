@@ -1,6 +1,7 @@
 """`headrace report`: what a run did with MPI, from its record or a Darshan log."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -8,12 +9,14 @@ import click
 
 from headrace.commands._findings import Job, job_of, judged, profile_of
 from headrace.commands._options import feedback_option, json_option, rules_option
+from headrace.commands._targets import named, refuse_to_replace
 from headrace.compare.comparison import Comparison, compare
 from headrace.errors import HeadraceError, say, unwritable
 from headrace.report.comparison_document import comparison_document
 from headrace.report.comparison_text import since_of
 from headrace.report.document import document
 from headrace.report.terminal import console, show
+from headrace.report.units import typed
 from headrace.symbols.resolver import resolve
 
 TOLERANCE = 5.0  # percent, as headrace compare has it
@@ -54,6 +57,8 @@ def report(
     (.darshan). Of a job on several nodes that was killed give each node's; docs/report.md explains
     each number, docs/advice.md the advice.
     """
+    if as_json and (as_html or output):
+        raise click.UsageError("--json prints to stdout: it goes with neither --html nor --output")
     if as_html:
         _refuse_page_names(files)
     job = job_of(files, feedback)
@@ -64,15 +69,16 @@ def report(
     if not (as_html or output):
         present(job, as_json, rules, compared)
         return
-    from headrace.report.page import page  # here, since Jinja takes 40 ms to load
+    from headrace.report.page import FIRST_WORDS, page  # here, since Jinja takes 40 ms to load
 
     symbols = resolve(found.paths())
-    target = output or files[0].with_suffix(".html")
+    target = output or named(files[0]).with_suffix(".html")
+    refuse_to_replace(target, FIRST_WORDS, "report")
     shown = (job.profile, job.listing, job.counted, job.traced)
     changed = compared and since_of(compared)
     made = page(found, symbols, judged(found, rules), *shown, since=changed)
     write(target, made)
-    click.echo(target)
+    click.echo(os.fsencode(target))  # which need not be UTF-8
 
 
 def _refuse_page_names(files: tuple[Path, ...]) -> None:
@@ -80,7 +86,10 @@ def _refuse_page_names(files: tuple[Path, ...]) -> None:
     for path in files:
         if path.suffix == ".html":
             raise HeadraceError(
-                f"'{path}' is no record", "--html takes no name", f"write --html -o {path}", 1
+                f"'{path}' is no record",
+                "--html takes no name",
+                f"write --html -o {typed(path)}",
+                1,
             )
 
 

@@ -27,12 +27,12 @@ def gather(job: Path, records: Path, environ: Mapping[str, str], remove: bool = 
             f"'{program}' is missing", "it makes the record", "reinstall headrace", 1
         )
     line = [str(program), str(job), str(records), *(["--remove"] if remove else [])]
-    done = subprocess.run(line, stdout=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(line, stdout=subprocess.PIPE, check=False)
     if done.returncode != 0:
         raise HeadraceError(
             f"no record was made of '{job}'", "see the line above", "name a job's directory", 1
         )
-    return Path(done.stdout.strip())
+    return Path(os.fsdecode(done.stdout.removesuffix(b"\n")))
 
 
 def job_directories(environ: Mapping[str, str]) -> list[Path]:

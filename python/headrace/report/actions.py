@@ -145,7 +145,7 @@ def places(one: Advice, found: Findings, symbols: Symbols) -> list[str]:
     shares: dict[str, float] = {}
     for site in found.sites:
         if site.procedure in procedures:
-            text = site.procedure + _innermost(site, symbols)
+            text = shown(site.procedure) + _innermost(site, symbols)
             shares[text] = shares.get(text, 0.0) + found.share(site.balance.total)
     hottest = sorted(shares.items(), key=lambda item: -item[1])[:MOST_FIRST]
     return [f"{text}, {share:.1%}" for text, share in hottest]

@@ -4,7 +4,7 @@ from typing import Any
 
 from headrace.counters.summary import Counters, EventRow, MetricRow, Spread
 from headrace.report.tables import Table
-from headrace.report.units import percent, size
+from headrace.report.units import percent, shown, size
 
 NOT_KNOWN = "not known"
 _HEADERS = ("least", "mean", "greatest", "on rank", "imbalance %")
@@ -25,7 +25,7 @@ def counter_tables(found: Counters | None) -> list[Table]:
         )
         for one in found.metrics
     ]
-    made = [Table(f"Counters: {found.group}", ("event ", *_HEADERS), events, note)]
+    made = [Table(f"Counters: {shown(found.group)}", ("event ", *_HEADERS), events, note)]
     if metrics:
         headers = ("what follows from them ", *_HEADERS, "formula ")
         made.insert(0, Table("Rates and ratios of counters", headers, metrics, "of ranks"))
@@ -33,7 +33,7 @@ def counter_tables(found: Counters | None) -> list[Table]:
 
 
 def _event_name(one: EventRow) -> str:
-    return f"{one.name} ~" if one.is_scaled else one.name
+    return f"{shown(one.name)} ~" if one.is_scaled else shown(one.name)
 
 
 def _cells(spread: Spread, form: str, why_not: str) -> tuple[str, ...]:

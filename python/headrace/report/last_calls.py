@@ -5,7 +5,7 @@ from headrace.analysis.last_calls import LastCall
 from headrace.analysis.numbers import ranges
 from headrace.report.table import MOST_ROWS, Table, more
 from headrace.report.tables import lines_of_path
-from headrace.report.units import seconds
+from headrace.report.units import seconds, shown
 from headrace.symbols.resolver import Symbols
 
 MOST_RANGES = 8
@@ -16,7 +16,7 @@ def last_calls_table(found: Findings, symbols: Symbols) -> Table:
     """Without rows if all ranks came to the end of their run."""
     rows = [
         (
-            one.procedure if one.is_open else f"{OUTSIDE}, last {one.procedure}",
+            shown(one.procedure) if one.is_open else f"{OUTSIDE}, last {shown(one.procedure)}",
             _ranks(one),
             _times(one),
             "\n".join(lines_of_path(one.frames, symbols)) or "unknown",
@@ -37,8 +37,8 @@ def last_calls_table(found: Findings, symbols: Symbols) -> Table:
 def _ranks(one: LastCall) -> str:
     numbers = sorted({waiter.rank for waiter in one.waiters})
     parts = ranges(numbers).split(",")
-    shown = ",".join(parts[:MOST_RANGES]) + (",..." if len(parts) > MOST_RANGES else "")
-    return shown if len(numbers) == 1 else f"{shown} ({len(numbers):,})"
+    text = ",".join(parts[:MOST_RANGES]) + (",..." if len(parts) > MOST_RANGES else "")
+    return text if len(numbers) == 1 else f"{text} ({len(numbers):,})"
 
 
 def _times(one: LastCall) -> str:

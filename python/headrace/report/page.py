@@ -35,9 +35,10 @@ from headrace.report.since import Since
 from headrace.report.tables import BY_NODE, tables
 from headrace.report.timeline_text import timeline_lines
 from headrace.report.traced_tables import traced_tables
-from headrace.report.units import NS, library, seconds, shown, size
+from headrace.report.units import LONGEST_VERDICT, NS, library, seconds, shown, size
 from headrace.symbols.resolver import Symbols
 
+FIRST_WORDS = "<!DOCTYPE html>\n<!-- Made by headrace report -->\n"
 LONGEST_COMMAND = 400
 _BY = {
     "headrace": "a setting of Headrace",
@@ -102,8 +103,8 @@ def page(
     ]
     cards = [_card(one, found, symbols) for one in judgement.advice]
     top = [_card(one, found, symbols) for one in first(judgement)]
-    return _template().render(
-        verdict=shown(verdict(found), LONGEST_COMMAND),
+    return FIRST_WORDS + _template().render(
+        verdict=shown(verdict(found), LONGEST_VERDICT),
         command=shown(run.command, LONGEST_COMMAND),
         mpi=library(run.mpi),
         run=run,

@@ -99,7 +99,7 @@ def wait(one: Wait | None) -> str:
 def _procedures(found: Findings) -> Table:
     rows = [
         (
-            one.name,
+            shown(one.name),
             f"{one.sums.calls:,}",
             size(one.sums.bytes),
             f"{found.share(one.balance.total):.1%}" if one.in_run else "",
@@ -121,7 +121,7 @@ def _procedures(found: Findings) -> Table:
 
 def _sizes(found: Findings) -> Table:
     rows = [
-        (one.name, *(f"{count:,}" if count else "" for count in one.sums.bins))
+        (shown(one.name), *(f"{count:,}" if count else "" for count in one.sums.bins))
         for one in found.procedures[:MOST_ROWS]
         if any(one.sums.bins[1:])
     ]
@@ -154,7 +154,7 @@ def _paths(found: Findings, symbols: Symbols) -> Table:
     for one in found.sites:
         rows.append(
             (
-                one.procedure,
+                shown(one.procedure),
                 f"{found.share(one.balance.total):.1%}",
                 f"{one.sums.calls:,}",
                 size(one.sums.bytes),

@@ -23,7 +23,7 @@ from headrace.report.since import Since
 from headrace.report.tables import Table, tables, wait
 from headrace.report.timeline_text import timeline_lines
 from headrace.report.traced_tables import traced_tables
-from headrace.report.units import library, seconds, shown
+from headrace.report.units import LONGEST_VERDICT, library, seconds, shown
 from headrace.symbols.resolver import Symbols
 
 WIDTH = 160  # where standard output is no terminal
@@ -123,7 +123,7 @@ def head(found: Findings) -> list[str]:
     if run.lacks:
         lacks = shown("; ".join(run.lacks))
         lines.append(TEXTS["incomplete"].format(source=found.source.name, lacks=lacks))
-    lines.append(verdict(found))
+    lines.append(shown(verdict(found), LONGEST_VERDICT))
     lines += filter(None, [efficiency_line(found)])
     if found.waits.procedures:
         lines.append(f"waiting in collective calls, of all ranks: {wait(found.waits.total)}")

@@ -1,6 +1,11 @@
 """Numbers and texts as a terminal shows them."""
 
+import shlex
+from pathlib import Path
+
 LONGEST = 160
+LONGEST_VERDICT = 400
+LONGEST_PATH = 4096
 LEAST_SECONDS = 10_000_000  # ns
 
 
@@ -55,6 +60,11 @@ def shown(text: str, longest: int = LONGEST) -> str:
         return plain
     half = (longest - 3) // 2
     return f"{plain[:half]}...{plain[-half:]}"
+
+
+def typed(path: Path) -> str:
+    """A file's name within a line to type: one word for the shell, harmless for the terminal."""
+    return shlex.quote(shown(str(path), LONGEST_PATH))
 
 
 def library(text: str) -> str:

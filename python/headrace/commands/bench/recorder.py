@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 from rich import box
+from rich.markup import escape
 from rich.table import Table
 
 from headrace.bench import report
@@ -63,7 +64,9 @@ def recorder(
 def _table(cells: list[Cell]) -> Table:
     table = Table(
         box=box.SIMPLE,
-        caption="ns a call: medians of jobs; [low, high]: 95% interval of the median over pairs",
+        caption=escape(
+            "ns a call: medians of jobs; [low, high]: 95% interval of the median over pairs"
+        ),
     )
     for title in ("MPI", "calls", "ns a call", "added ns a call", "with / without"):
         table.add_column(title, justify="left" if title in ("MPI", "calls") else "right")

@@ -31,7 +31,8 @@ def gather(jobs: tuple[Path, ...], records: Path, keep: bool) -> None:
     failed = 0
     for job in chosen:
         try:
-            click.echo(gather_job(job, records, os.environ, remove=not keep))
+            record = gather_job(job, records, os.environ, remove=not keep)
+            click.echo(os.fsencode(record))  # which need not be UTF-8
         except HeadraceError as error:
             say(str(error))
             failed += 1

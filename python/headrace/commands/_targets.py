@@ -1,0 +1,30 @@
+"""Files that commands write: their names, and what they may replace."""
+
+from pathlib import Path
+
+from headrace.errors import HeadraceError, unwritable
+
+
+def named(file: Path) -> Path:
+    """The same with a name, after which another file can be called: `.` and `..` have none."""
+    return file.resolve() if file.name in ("", "..") else file
+
+
+def refuse_to_replace(target: Path, first_words: str, made_by: str) -> None:
+    """Only what an earlier `headrace MADE_BY` has written, which begins with first_words, is
+    written again: so no record, and nothing of the user's, is lost. Raises HeadraceError."""
+    start = first_words.encode()
+    try:
+        if not target.is_file():
+            return
+        with target.open("rb") as stream:
+            if stream.read(len(start)) in (start, b""):
+                return
+    except OSError as error:
+        raise unwritable(target, error) from error
+    raise HeadraceError(
+        f"'{target}' is not replaced",
+        f"headrace {made_by} has not made it",
+        "name another file with --output, or remove it",
+        1,
+    )
