@@ -298,17 +298,43 @@ def test_wrapped_static_program_is_warned_about_and_run(
 
 def test_an_option_that_hides_the_program_is_told(headrace, make_launcher, first_on_path):
     launcher = make_launcher("srun")
-    line = ("-vv", "--novelty=7", "--export=NONE", "app")
+    line = ("-vv", "--novelty", "--export=NONE", "app")
     result = headrace("run", "srun", *line, PATH=first_on_path)
     assert result.returncode == 0
     assert re.fullmatch(
-        r"headrace: option '--novelty' of 'srun' is not known here \(.+\), write it .+\n",
+        r"headrace: option '--novelty' of 'srun' is not known here \(.+ an LD_PRELOAD or --export "
+        r"behind .+\), put the option last\n",
         result.stderr,
     )
     assert launcher.seen()["argv"][-4:] == list(line)
     assert headrace("run", "srun", *line, PATH=first_on_path, HEADRACE_QUIET="1").stderr == ""
-    for known in (("--launcher", "inherit", "srun", *line), ("srun", "--nice", "app")):
+    for known in (
+        ("--launcher", "inherit", "srun", *line),
+        ("srun", "--nice", "app"),
+        ("srun", "--export=ALL", "--novelty", "app"),  # last, as the line says
+        ("srun", "--novelty=7", "--export=ALL", "app"),  # one word, whatever it means
+    ):
         assert headrace("run", *known, PATH=first_on_path).stderr == ""
+
+
+def test_an_option_hides_a_preload_of_other_launchers_too(headrace, make_launcher, first_on_path):
+    make_launcher("mpirun", "mpirun (Open MPI) 5.0.11")
+    line = ("--allow-run-as-root", "--novelty", "-x", "LD_PRELOAD=/x.so", "app")
+    said = headrace("run", "mpirun", *line, PATH=first_on_path).stderr
+    assert "an LD_PRELOAD behind the option" in said and "--export" not in said
+    assert headrace("run", "mpirun", *line[:2], "app", PATH=first_on_path).stderr == ""
+
+
+def test_options_of_intel_mpi_that_replace_the_preload_are_told(
+    headrace, make_launcher, first_on_path
+):
+    make_launcher("mpiexec", "Intel(R) MPI Library for Linux* OS, Version 2021.18.1")
+    said = headrace("run", "mpiexec", "-n", "2", "-check_mpi", "app", PATH=first_on_path).stderr
+    assert re.fullmatch(
+        r"headrace: Headrace is not in the ranks \('-check_mpi' of 'mpiexec' .+\), .+\n", said
+    )
+    line = ("mpiexec", "-ordered-output", "-trace-pt2pt", "app")
+    assert headrace("run", *line, PATH=first_on_path).stderr == ""
 
 
 def test_launcher_gets_the_signals_as_a_shell_leaves_them(headrace, tmp_path):

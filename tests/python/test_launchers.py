@@ -73,6 +73,7 @@ READINGS = [
             *("-vv", "-lu", "-lN2", "-lN 2", "-vIl", "--treewidth 3", "--tasks-per-node 2"),
         )
     ),
+    (SLURM, "srun --novelty=7 --ntasks-per=4 ./app", "./app"),
     (SLURM, "srun -lzN 2 ./app", None),
     (SLURM, "srun -lN", None),
     (ALPS, "aprun -vv ./app", None),
@@ -81,6 +82,9 @@ READINGS = [
     (ALPS, "aprun -n 24 -N 12 -j1 -cc depth ./app", "./app"),
     (OPENMPI, "mpirun --novelty 7 ./app", None),
     (HYDRA, "mpiexec -n", None),
+    (HYDRA, "mpirun -check_mpi -ordered-output -tmpdir /x ./app", "./app"),
+    (HYDRA, "mpirun -trace=libx.so -noconf -grr 2 ./app", "./app"),
+    (OPENMPI, "prterun --pmix-prefix /x ./app", "./app"),
 ]
 
 
@@ -110,12 +114,18 @@ def test_letters_of_options_may_share_a_word():
     assert line[context.program] == "./app"
 
 
+def test_srun_takes_the_beginning_of_a_name_for_all_of_it():
+    (context,) = read_contexts(SLURM, ["srun", "--exp=NONE", "--ntasks-per=4", "./app"])
+    names = [option.name for option in context.options]
+    assert names == ["--export", "--ntasks-per"], "several begin with the second"
+
+
 def test_where_reading_stopped_is_told():
     def unknown(line):
         (context,) = read_contexts(SLURM, line.split())
         return context.unknown
 
-    assert unknown("srun -n 2 --novelty=7 ./app") == 3
+    assert unknown("srun -n 2 --novelty 7 ./app") == 3
     assert unknown("srun -n 2 -lz ./app") == 3
     assert unknown("srun -n 2 ./app --novelty") is None
     assert unknown("srun -n") is None, "the launcher says what lacks"

@@ -20,7 +20,9 @@ class Family:
     flags, valued, paired: options that take none, one and two words behind them. A flag may have a
     value behind its =.
     attached: letters of options that may have their value in the same word, as in -n4.
-    clusters: whether letters of options may share a word, as in -lN4, by the rules of getopt(3).
+    clusters: whether letters of options may share a word, as in -lN4, by the rules of getopt(3). A
+    long option with an = is one word then, known or not.
+    replacing: options that put a library of the launcher's own in the place of our LD_PRELOAD.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Family:
     paired: frozenset[str] = frozenset()
     attached: str = ""
     clusters: bool = False
+    replacing: frozenset[str] = frozenset()
 
 
 def options(text: str, dashes: str = "-") -> frozenset[str]:
@@ -42,6 +45,8 @@ def options(text: str, dashes: str = "-") -> frozenset[str]:
     return frozenset(dash + word for word in text.split() for dash in dashes.split())
 
 
+# Of Intel MPI. A library may stand behind the first three, after an = or as the next word.
+_REPLACING = "check_mpi check-mpi trace trace-imbalance ilp64"
 HYDRA = Family(
     name="hydra",
     commands=("mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich", "mpiexec.gforker"),
@@ -53,7 +58,8 @@ HYDRA = Family(
         "genvall genvnone envall envnone enable-x disable-x verbose v info print-all-exitcodes "
         "disable-auto-cleanup disable-hostname-propagation hybrid-hosts skip-launch-node "
         "prepend-rank l profile gdb aps mps nolocal silent-abort print-rank-map "
-        "prepend-timestamp prot rr pmi-port help h version V",
+        "prepend-timestamp prot rr pmi-port help h version V trace-pt2pt trace-collectives "
+        "ordered-output noconf " + _REPLACING,
         "- --",
     ),
     valued=options(
@@ -61,10 +67,12 @@ HYDRA = Family(
         "configfile n np launcher bootstrap launcher-exec bootstrap-exec rmk topolib bind-to "
         "map-by membind demux errfile-pattern outfile-pattern gpus-per-proc iface localhost "
         "nameserver order-nodes ppn perhost prepend-pattern usize memory-alloc-kinds gtool "
-        "gtoolfile s tune cpu-bind path umask",
+        "gtoolfile s tune cpu-bind path umask binding branch-count tree-width grr tmpdir gdb-args "
+        "gdba",
         "- --",
     ),
     paired=options("genv env", "- --"),
+    replacing=options(_REPLACING, "- --"),
 )
 
 OPENMPI = Family(
@@ -91,9 +99,9 @@ OPENMPI = Family(
     ),
     valued=options(
         "n np c host H hostfile machinefile default-hostfile map-by mapby bind-to bindto rank-by "
-        "rankby N npernode npersocket wdir wd path prefix app-pmix-prefix output output-filename "
-        "output-directory display timeout spawn-timeout x set-env unset-env prepend-env "
-        "append-env rf rankfile cpu-set cpu-list cpus-per-proc cpus-per-rank tune am amca app "
+        "rankby N npernode npersocket wdir wd path prefix pmix-prefix app-pmix-prefix output "
+        "output-filename output-directory display timeout spawn-timeout x set-env unset-env "
+        "prepend-env append-env rf rankfile cpu-set cpu-list cpus-per-proc cpus-per-rank tune am amca app "
         "arch file stdin stream-buffering forward-signals personality preload-files report-uri "
         "report-pid report-events runtime-options rtos max-restarts max-vm-size launch-agent "
         "tmpdir xterm xml-file debugger ppr slot-list dvm dvm-uri ompi-server stdio "

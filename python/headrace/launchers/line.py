@@ -84,12 +84,19 @@ def _read_cluster(family: Family, line: list[str], index: int) -> list[Option]:
     return found
 
 
+def _whole_name(family: Family, name: str) -> str:
+    """getopt_long(3) takes the beginning of a name for all of it where only one name begins so."""
+    known = family.flags | family.valued
+    longer = [one for one in known if one.startswith(name)]
+    return longer[0] if family.clusters and len(longer) == 1 else name
+
+
 def _read_option(family: Family, line: list[str], index: int, end: int) -> Option | None:
     """Its end may lie behind `end`, if its value is missing."""
     token = line[index]
     name, equals, attached = token.partition("=")
-    if equals and name in family.flags | family.valued | family.paired:
-        return Option(name, index, index + 1, (attached,))
+    if equals and (family.clusters or name in family.flags | family.valued | family.paired):
+        return Option(_whole_name(family, name), index, index + 1, (attached,))
     if token in family.paired:
         # Hydra takes both `-genv NAME VALUE` and `-genv NAME=VALUE`.
         joined = token in family.assign_options and index + 1 < end and "=" in line[index + 1]
