@@ -52,6 +52,32 @@ def test_what_went_by_while_recording_was_off(
     assert metrics["io_exchange_bound_lower_seconds"] == pytest.approx(2)
 
 
+@pytest.mark.parametrize(
+    ("cores", "system", "surely"),
+    [  # Of 10 s.
+        ("0-7", 80, 0),  # of eight threads, which worked while it was off
+        ("0-7", 83, 3),
+        ("0-7", 95, 10),  # no more than there was
+        ("0,2", 23, 3),
+        ("", 80, 0),  # on nobody knows how many cores
+    ],
+)
+def test_threads_work_side_by_side_while_recording_is_off(
+    cores: str, system: int, surely: int, tmp_path: Path
+) -> None:
+    job = Job(facts={"ranks": "1", "nodes": "1"})
+    second = 1000 * MS
+    job.node().add(
+        "ranks", rank=0, host="n0", cores=cores, state=1, run=20 * second, threads=1,
+        off=10 * second, cpu_user=second, cpu_system=system * second,
+    )  # fmt: skip
+    metrics = found(job, tmp_path).metrics
+    assert metrics["system_seconds"] == pytest.approx(surely)
+    assert metrics["system_share"] == pytest.approx(surely / 10)
+    assert metrics["system_bound_lower_seconds"] == pytest.approx(surely)
+    assert metrics["system_bound_upper_seconds"] == pytest.approx(10)
+
+
 def test_cpu_time_while_recording_was_off_is_none_of_the_run(tmp_path: Path) -> None:
     """Recording was off for 9 s, in which the process worked in the system. Of the other second
     0.4 s were without a core: of 0.6 s of work half was malloc, so 0.5 s may end with it."""
@@ -63,6 +89,9 @@ def test_cpu_time_while_recording_was_off_is_none_of_the_run(tmp_path: Path) -> 
     made = Made(1, run=10_000 * MS, off=9000 * MS, cpu_user=600 * MS, cpu_system=9250 * MS)
     made.spend((600,), MAIN, WORK, cpu=400, source=0)
     assert made.read(tmp_path).findings.metrics["kernel_seconds"] == pytest.approx(0.25)
+    made = Made(1, "0-1", run=10_000 * MS, off=9000 * MS, cpu_user=600 * MS, cpu_system=9250 * MS)
+    made.spend((600,), MAIN, WORK, cpu=400, source=0)
+    assert made.read(tmp_path).findings.metrics["kernel_seconds"] == 0, "two threads on two cores"
 
 
 @pytest.mark.parametrize(

@@ -144,13 +144,20 @@ class Costing:
             self.bound(by_rank, replaced, calls),
         )
 
-    def of_process(self, by_rank: Mapping[int, int]) -> Cost:
-        """by_rank: measured whether recording was on or off. As much of it as may be went by while
-        it was off, but for the upper end of the bound."""
+    def of_process(self, by_rank: Mapping[int, int], surely: Mapping[int, int]) -> Cost:
+        """by_rank: measured whether recording was on or off. surely: what of it went by while
+        recording was on, at least; that is the cost. by_rank is for the upper end of the bound."""
+        runs = {one.rank: one.run for one in self._run.ranks}
+        least = {rank: min(time, runs.get(rank, time)) for rank, time in surely.items()}
+        bound = Bound(self.bound(least, {}).lower, self.bound(by_rank, {}).upper)
+        return Cost(least, 0, 0, frozenset(), bound)
+
+    def of_clock(self, by_rank: Mapping[int, int]) -> Cost:
+        """of_process, of wall-clock times: no more of them than `off` went by while recording was
+        off."""
         off = {one.rank: one.off for one in self._run.ranks}
         surely = {rank: max(0, time - off.get(rank, 0)) for rank, time in by_rank.items()}
-        bound = Bound(self.bound(surely, {}).lower, self.bound(by_rank, {}).upper)
-        return Cost(surely, 0, 0, frozenset(), bound)
+        return self.of_process(by_rank, surely)
 
 
 def _elsewhere(waits: PerRank, rank: int, replaced: Mapping[str, Mapping[int, int]]) -> int:
@@ -180,9 +187,12 @@ def costs(
         above = [(n, s) for n, s in sites if n in _STANDARD and _is_just_above(eager_limit, s)]
         made["sends_above_eager"] = costing.of(above)
     made["balance"] = Cost({}, 0, 0, frozenset(), costing.balanced())
-    made["off_cpu"] = costing.of_process({one.rank: _without_core(one) for one in run.ranks})
-    made["system"] = costing.of_process({one.rank: one.cpu_system for one in run.ranks})
-    made["io_exchange"] = costing.of_process(run.means(exchange))
+    made["off_cpu"] = costing.of_clock({one.rank: _without_core(one) for one in run.ranks})
+    made["system"] = costing.of_process(
+        {one.rank: one.cpu_system for one in run.ranks},
+        {one.rank: one.surely_recorded(one.cpu_system) for one in run.ranks},
+    )
+    made["io_exchange"] = costing.of_clock(run.means(exchange))
     return made
 
 

@@ -8,6 +8,7 @@ from statistics import median
 from headrace.analysis.calls import Totals
 from headrace.analysis.costs import Bound, Cost, collective_time
 from headrace.analysis.files import File, by_rank
+from headrace.analysis.numbers import cores_of
 from headrace.analysis.run import Run
 from headrace.analysis.waiting import Waits
 from headrace.record.tables import Record
@@ -148,20 +149,6 @@ def _of_run(run: Run, totals: Totals, waits: Waits, outside: Mapping[int, float]
         "collective_wait_lower_seconds": None if least is None else _ratio(least / NS, count),
         "recorder_seconds": max((one.recorder for one in run.ranks), default=0) / NS,
     }
-
-
-def cores_of(text: str) -> set[int] | None:
-    """As 0-3,8. None if it says nothing that can be true."""
-    found: set[int] = set()
-    for part in filter(None, text.split(",")):
-        low, _, high = part.partition("-")
-        if not (low.isascii() and low.isdigit() and (high or low).isascii()):
-            return None
-        last = high or low
-        if not last.isdigit() or max(len(low), len(last)) > 5 or int(last) < int(low):
-            return None
-        found.update(range(int(low), int(last) + 1))
-    return found or None
 
 
 def _of_nodes(run: Run, outside: Mapping[int, float]) -> Metrics:

@@ -61,3 +61,17 @@ def ranges(numbers: Iterable[int]) -> str:
         else:
             parts.append([number, number])
     return ",".join(f"{low}" if low == high else f"{low}-{high}" for low, high in parts)
+
+
+def cores_of(text: str) -> set[int] | None:
+    """As 0-3,8. None if it says nothing that can be true."""
+    found: set[int] = set()
+    for part in filter(None, text.split(",")):
+        low, _, high = part.partition("-")
+        if not (low.isascii() and low.isdigit() and (high or low).isascii()):
+            return None
+        last = high or low
+        if not last.isdigit() or max(len(low), len(last)) > 5 or int(last) < int(low):
+            return None
+        found.update(range(int(low), int(last) + 1))
+    return found or None

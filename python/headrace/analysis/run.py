@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from headrace.analysis.numbers import ranges
+from headrace.analysis.numbers import cores_of, ranges
 from headrace.record.tables import Record
 
 CAME_TO_THE_END = 1
@@ -51,6 +51,14 @@ class Rank:
         """Of a time in MPI that the rank's threads took together: what can be compared with the
         run."""
         return time // max(1, self.threads)
+
+    def surely_recorded(self, cpu_time: int) -> int:
+        """How much of the process's CPU time went by while recording was on, at least: all of its
+        threads may have worked while it was off, but on no more cores than the rank had."""
+        if self.off == 0:
+            return cpu_time
+        cores = cores_of(self.cores)
+        return max(0, cpu_time - self.off * len(cores)) if cores else 0
 
 
 _NUMBERS = (

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from headrace.analysis.calls import Totals, add_up
 from headrace.analysis.costs import Costing
-from headrace.analysis.metrics import NS, PROFILE_COSTS, Metrics, cores_of
+from headrace.analysis.metrics import NS, PROFILE_COSTS, Metrics
+from headrace.analysis.numbers import cores_of
 from headrace.analysis.procedures import MATCHED
 from headrace.analysis.run import Rank, Run
 from headrace.profile import categories
@@ -284,7 +285,7 @@ def _kernel(
     found = {}
     for one in run.ranks:
         calls = one.mean_of_threads(totals.in_run.get(one.rank, 0))
-        own = one.cpu_system - calls - one.init - one.off
+        own = one.surely_recorded(one.cpu_system) - calls - one.init
         most = seen[one.rank] - (in_mpi.get(one.rank, 0) if one.rank in by_timer else 0)
         found[one.rank] = max(0, min(own, most))
     return found
