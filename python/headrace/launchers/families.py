@@ -101,10 +101,10 @@ OPENMPI = Family(
         "n np c host H hostfile machinefile default-hostfile map-by mapby bind-to bindto rank-by "
         "rankby N npernode npersocket wdir wd path prefix pmix-prefix app-pmix-prefix output "
         "output-filename output-directory display timeout spawn-timeout x set-env unset-env "
-        "prepend-env append-env rf rankfile cpu-set cpu-list cpus-per-proc cpus-per-rank tune am amca app "
-        "arch file stdin stream-buffering forward-signals personality preload-files report-uri "
-        "report-pid report-events runtime-options rtos max-restarts max-vm-size launch-agent "
-        "tmpdir xterm xml-file debugger ppr slot-list dvm dvm-uri ompi-server stdio "
+        "prepend-env append-env rf rankfile cpu-set cpu-list cpus-per-proc cpus-per-rank tune am "
+        "amca app arch file stdin stream-buffering forward-signals personality preload-files "
+        "report-uri report-pid report-events runtime-options rtos max-restarts max-vm-size "
+        "launch-agent tmpdir xterm xml-file debugger ppr slot-list dvm dvm-uri ompi-server stdio "
         "mca-base-env-list pset with-ft initial-errhandler memory-alloc-kinds gpu-support",
         "- --",
     ),
