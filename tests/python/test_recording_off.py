@@ -102,6 +102,10 @@ def test_cpu_time_while_recording_was_off_is_none_of_the_run(tmp_path: Path) -> 
         (8500, 1, (900,), 500 + 900),  # recording was off before
         (8500, 2, (8100, 9000), (500 + 500) // 2),  # two threads hang
         (8500, 2, (900, 1000), (500 + 1900) // 2),
+        (8500, 2, (1600,), 500 // 2),  # there is room for it in both threads' time, not in its own
+        (8500, 2, (500, 1400), (500 + 500 + 1400) // 2),
+        (5000, 1, (4900,), 500),
+        (5000, 1, (4400,), 500 + 4400),  # it may have begun behind the part that was off
         (0, 1, (9500,), 10_000),
     ],
 )
@@ -112,7 +116,7 @@ def test_calls_that_had_not_ended(
     job = Job(facts={"ranks": "1", "nodes": "1", "complete": "0"})
     node = job.node()
     node.add("ranks", rank=0, run=10_000 * MS, off=off * MS, threads=threads, state=0)
-    node.call(0, "MPI_Send", 0, calls=5, time=500 * MS, least=MS, greatest=200 * MS)
+    node.call(0, "MPI_Send", 0, thread=0, calls=5, time=500 * MS, least=MS, greatest=200 * MS)
     for thread, time in enumerate(open_calls):
         node.add(
             "last_calls", rank=0, thread=thread, procedure="MPI_Recv", open=1, time=time * MS,

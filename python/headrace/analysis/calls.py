@@ -1,7 +1,7 @@
 """The rows of table `calls`, added up in the ways that the report asks for."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
@@ -149,15 +149,13 @@ def _add_node(totals: Totals, node: Node, matched: set[str]) -> None:
 
 def _add_open(totals: Totals, node: Node, paths: Sequence[int]) -> None:
     """The time of calls that had not ended, which do not count."""
-    columns = ("rank", "procedure", "class", "path", "open", "time")
-    rows = []
-    for rank, name, kind, path, is_open, time in node["last_calls"].rows(*columns):
+    columns = ("rank", "thread", "procedure", "class", "path", "open", "time")
+    recorded = _recorded_of_open(node)
+    for rank, thread, name, kind, path, is_open, whole in node["last_calls"].rows(*columns):
         procedure = node.text(name) or "?"
-        if is_open and procedure not in OUTSIDE_RUN:
-            rows.append((rank, procedure, kind, path, time))
-    off = _off_in_open(totals, node, rows)
-    for rank, procedure, kind, path, whole in rows:
-        time = max(0, whole - off.get(rank, 0))
+        if not is_open or procedure in OUTSIDE_RUN:
+            continue
+        time = recorded(rank, thread, whole)
         place = paths[path] if path >= 0 else UNKNOWN
         for sums in (totals.procedures[procedure], totals.sites[procedure, place]):
             sums.time += time
@@ -167,18 +165,28 @@ def _add_open(totals: Totals, node: Node, paths: Sequence[int]) -> None:
         totals.in_run[rank] += time
 
 
-def _off_in_open(totals: Totals, node: Node, rows: Iterable[tuple]) -> dict[int, int]:
-    """By rank, what to take from its open calls, since recording was off. Their rows have all of
-    their time, and do not tell what part of it was recorded. If they took longer than there was
-    time for them while recording was on, only what surely fell there is left."""
-    spent: dict[int, int] = defaultdict(int)
-    for rank, *_, time in rows:
-        spent[rank] += time
-    return {
-        rank: off
-        for rank, run, off, threads in node["ranks"].rows("rank", "run", "off", "threads")
-        if totals.in_run.get(rank, 0) + spent[rank] > (run - off) * max(1, threads)
+def _recorded_of_open(node: Node) -> Callable[[int, int, int], int]:
+    """A function that has, of a call that a rank's thread had not ended and of all of its time,
+    what counts. The record does not tell what part of that time recording was off. All of it counts
+    if the thread's other calls leave room for it in the time when recording was on. Else recording
+    was off for a part of it, and only what surely went by while it was on counts."""
+    times = {
+        rank: (max(0, run - off), off)
+        for rank, run, off in node["ranks"].rows("rank", "run", "off")
+        if off > 0
     }
+    spent: dict[tuple[int, int], int] = defaultdict(int)
+    for rank, thread, name, time in node["calls"].rows("rank", "thread", "procedure", "time"):
+        if rank in times and node.text(name) not in OUTSIDE_RUN:
+            spent[rank, thread] += time
+
+    def recorded(rank: int, thread: int, whole: int) -> int:
+        run, off = times.get(rank, (whole, 0))
+        if whole <= run - spent[rank, thread]:
+            return whole
+        return min(run, max(0, whole - off))
+
+    return recorded
 
 
 def _add_waits(
