@@ -2,6 +2,7 @@
 
 import os
 import sys
+from typing import TextIO
 
 USAGE = 2
 NOT_EXECUTABLE = 126
@@ -29,12 +30,15 @@ def unwritable(path: object, error: OSError, remedy: str = "give another file") 
 def say(text: str) -> None:
     """Print one line of our own; stdout belongs to the program. Where nobody can be told the
     command goes on, and its exit code still tells."""
+    if sys.stderr is None:  # it is closed, and print() would take stdout
+        return
     try:
         print(f"headrace: {text}", file=sys.stderr, flush=True)
     except OSError:  # another stream for us alone: programs that we start have the old one
         sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
 
 
-def discard_output() -> None:
-    """What stdout could not write is not tried again, which would fail as Python exits."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def discard_output(stream: TextIO | None = None) -> None:
+    """What a stream, stdout without one, could not write is not tried again, which would fail as
+    Python exits."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), (stream or sys.stdout).fileno())

@@ -2,16 +2,21 @@
 leaves a record, and tells what it was given."""
 
 import json
+import os
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 from cli_support import Command
+from click.testing import CliRunner
 from record_support import MILLISECOND
 from test_apa import build_id
 from test_traced_functions import traced_job
 from trace_support import compiled, entry_of
+
+from headrace.cli import cli
 
 MS = MILLISECOND
 LAUNCHER = """#!{python}
@@ -86,6 +91,43 @@ def test_a_record_that_cannot_be_shown(tmp_path: Path, headrace: Command) -> Non
     assert done.returncode == 7  # the program's own
     (line,) = done.stderr.splitlines()
     assert "is no record" in line
+
+
+@pytest.mark.parametrize("has_samples", (True, False))
+def test_where_the_profile_cannot_be_told_the_exit_code_is(
+    tmp_path: Path, headrace: Command, has_samples: bool
+) -> None:
+    job = Job(tmp_path, headrace, code=7)
+    if not has_samples:
+        traced_job(1).write(tmp_path)
+    words = [sys.executable, "-m", "headrace", "profile", str(job.launcher), str(job.program)]
+    environ = headrace.environ | {"HEADRACE_LOGPATH": str(job.records)}
+    reader, unread = os.pipe()
+    os.close(reader)
+    with open("/dev/full", "w") as full:
+        for stderr in (unread, full):
+            done = subprocess.run(words, env=environ, stdout=-1, stderr=stderr, check=False)
+            assert (done.returncode, done.stdout) == (7, b"")
+    os.close(unread)
+    closed = ["sh", "-c", 'exec "$@" 2>&-', "sh", *words]
+    done = subprocess.run(closed, env=environ, stdout=-1, check=False)
+    assert (done.returncode, done.stdout) == (7, b""), "stdout is the program's"
+    assert len(list(job.records.glob("*.hrc"))) == 3
+
+
+@pytest.mark.parametrize("where", ("job_of", "offer"))
+def test_a_fault_of_ours_is_not_the_programs(
+    job: Job, headrace: Command, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError("of ours")
+
+    for name, value in (headrace.environ | {"HEADRACE_LOGPATH": str(job.records)}).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(f"headrace.commands.profile.{where}", fail)
+    result = CliRunner().invoke(cli, ["profile", str(job.launcher), str(job.program)])
+    assert result.exit_code == 0, result.stderr  # the program's
+    assert "ZeroDivisionError, a fault of Headrace" in result.stderr.splitlines()[-1]
 
 
 def test_the_next_run_traces_it(job: Job) -> None:

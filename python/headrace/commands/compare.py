@@ -1,21 +1,20 @@
 """`headrace compare`: what a change did, from records of runs before and after it."""
 
-import contextlib
 import json
 import os
 import subprocess
 import sys
-import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from headrace.commands._findings import profile_of
+from headrace.commands._printing import fault, printing
 from headrace.compare.comparison import NOT_COMPARABLE, Check, status
 from headrace.compare.comparison import compare as compare_runs
 from headrace.darshan import reader as logs
-from headrace.errors import HeadraceError, discard_output, say
+from headrace.errors import HeadraceError, say
 from headrace.report.comparison_document import comparison_document
 from headrace.report.comparison_text import show_comparison
 from headrace.report.terminal import console
@@ -67,13 +66,7 @@ class CompareCommand(click.Command):
             error.exit_code = NOT_COMPARABLE
             raise
         except Exception as error:
-            say(traceback.format_exc().rstrip())
-            raise HeadraceError(
-                "nothing was compared",
-                f"{type(error).__name__}, a fault of Headrace",
-                "report it with the lines above",
-                NOT_COMPARABLE,
-            ) from error
+            raise fault("nothing was compared", error, NOT_COMPARABLE) from error
 
 
 @click.command(cls=CompareCommand, help=HELP, short_help="Shows what a change did to runs.")
@@ -112,7 +105,7 @@ def compare(
     runs = ([profile_of([file]) for file in files] for files in groups)
     found = compare_runs(*runs, tolerance, force)
     checked = _run_check(check) if check is not None and found.speed_up is not None else None
-    with _printing():
+    with printing("comparison", sys.stdout, NOT_COMPARABLE):
         if as_json:
             click.echo(json.dumps(comparison_document(found, checked), indent=1))
         else:
@@ -122,25 +115,6 @@ def compare(
     if found.speed_up is None:
         say(f"nothing was compared ({found.obstacles[0]}), give records of like runs, or --force")
     return status(found, checked)
-
-
-@contextlib.contextmanager
-def _printing() -> Iterator[None]:
-    """A reader that has seen enough changes nothing: the status is that of the comparison. Raises
-    HeadraceError where the system refuses what is printed."""
-    try:
-        yield
-        sys.stdout.flush()
-    except (BrokenPipeError, SystemExit):  # SystemExit: what rich makes of it
-        discard_output()
-    except OSError as error:
-        discard_output()
-        raise HeadraceError(
-            "the comparison cannot be printed",
-            error.strerror or str(error),
-            "send it elsewhere",
-            NOT_COMPARABLE,
-        ) from error
 
 
 def _groups(

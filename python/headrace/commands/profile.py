@@ -9,6 +9,7 @@ import click
 from headrace.commands._findings import job_of, judged
 from headrace.commands._launching import launch_options, prepare
 from headrace.commands._options import feedback_option
+from headrace.commands._printing import fault, printing
 from headrace.commands._tracing import offer, planned, tracing_of
 from headrace.counters.generated.table import GROUPS
 from headrace.errors import HeadraceError, say
@@ -89,11 +90,12 @@ def profile(
         folder = Path(str(prepared.settings.value("HEADRACE_LOGPATH")))
         before = _records(folder)
         code = run_child(prepared.launch)
-    made = sorted(_records(folder) - before)
-    if not quiet:
-        shown = _show(made, feedback)
+    try:
+        shown = _show(sorted(_records(folder) - before), feedback) if not quiet else []
         for path in shown if apa is None else ():
             offer(path, counters, _line(options))
+    except Exception as error:  # the program has run, and its exit code is to be told
+        say(str(fault("not all of the profile was shown", error)))
     sys.exit(code)
 
 
@@ -127,14 +129,12 @@ def _show_one(path: Path, feedback: tuple[Path, ...]) -> None:
     job = job_of([path], feedback)
     if job.profile is None:
         say(f"{path} has no samples: the lines above say why")
-        show_counters(console_of_errors(), job.counted, job.traced)
-        return
-    show_profile(
-        console_of_errors(),
-        job.findings,
-        judged(job.findings),
-        job.profile,
-        job.listing,
-        job.counted,
-        job.traced,
-    )
+    judgement = judged(job.findings)
+    with printing("profile", sys.stderr):
+        out = console_of_errors()
+        if job.profile is None:
+            show_counters(out, job.counted, job.traced)
+        else:
+            show_profile(
+                out, job.findings, judgement, job.profile, job.listing, job.counted, job.traced
+            )
