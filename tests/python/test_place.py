@@ -246,8 +246,10 @@ def _range(text: str) -> range:
 def test_an_order_replaces_only_an_order(tmp_path: Path) -> None:
     path = recorded(tmp_path, RING, [[0, 2, 4, 6], [1, 3, 5, 7]])
     before = path.read_bytes()
-    assert "is not replaced (headrace place has not" in run_place(f"{path} --output {path}", 1)
+    assert "is not replaced (it does not begin as" in run_place(f"{path} --output {path}", 1)
     assert path.read_bytes() == before
+    line = f"{tmp_path / 'absent.hrc'} --output {path}"
+    assert "is not replaced" in run_place(line, 1), "before any work"
     for _ in range(2):
         run_place(f"{path} --output {tmp_path / 'order'}")
 

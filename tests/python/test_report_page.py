@@ -134,8 +134,14 @@ def test_a_page_replaces_only_a_page(headrace: Command, tmp_path: Path) -> None:
     for target in (record, linked, notes):
         done = headrace("report", record, "-o", target)
         assert (done.returncode, done.stdout) == (1, "")
-        assert "is not replaced (headrace report has not made it)" in done.stderr
+        assert (
+            "is not replaced (it does not begin as a page of headrace report does)" in done.stderr
+        )
     assert record.read_bytes() == before and "mine" in notes.read_text()
+    done = headrace("report", tmp_path / "absent.hrc", "-o", notes)
+    assert done.returncode == 1 and "is not replaced" in done.stderr, "before any work"
+    done = headrace("report", "/", "--html")
+    assert done.returncode and len(done.stderr.splitlines()) == 1
     for _ in range(2):
         assert headrace("report", record, "--html").returncode == 0
     assert headrace("report", record, "-o", "/dev/null").returncode == 0

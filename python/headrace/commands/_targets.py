@@ -10,9 +10,16 @@ def named(file: Path) -> Path:
     return file.resolve() if file.name in ("", "..") else file
 
 
-def refuse_to_replace(target: Path, first_words: str, made_by: str) -> None:
-    """Only what an earlier `headrace MADE_BY` has written, which begins with first_words, is
-    written again: so no record, and nothing of the user's, is lost. Raises HeadraceError."""
+def beside(file: Path, ending: str) -> Path:
+    """The file of this ending that is called after another."""
+    own = named(file)
+    return own.parent / f"{own.stem}{ending}"
+
+
+def refuse_to_replace(target: Path, first_words: str, what: str) -> None:
+    """Only what the command has written before, which begins with first_words, is written again: so
+    no record, and nothing of the user's, is lost. what: such a file, for people. To be called
+    before the work, which may take minutes. Raises HeadraceError."""
     start = first_words.encode()
     try:
         if not target.is_file():
@@ -24,7 +31,7 @@ def refuse_to_replace(target: Path, first_words: str, made_by: str) -> None:
         raise unwritable(target, error) from error
     raise HeadraceError(
         f"'{target}' is not replaced",
-        f"headrace {made_by} has not made it",
+        f"it does not begin as {what} does",
         "name another file with --output, or remove it",
         1,
     )

@@ -7,7 +7,7 @@ import click
 from headrace.advice.applying import changes, taken
 from headrace.commands._findings import job_of, judged
 from headrace.commands._options import rules_option
-from headrace.commands._targets import named, refuse_to_replace
+from headrace.commands._targets import beside, named, refuse_to_replace
 from headrace.errors import unwritable
 from headrace.report.settings_text import FIRST_WORDS, settings_text, told
 from headrace.report.units import typed
@@ -34,8 +34,8 @@ def apply(file: Path, output: Path | None, rules: tuple[Path, ...]) -> None:
     if not taken(made):
         click.echo("Nothing was written: the advice has no setting for `headrace run --settings`.")
         return
-    target = output or named(file).with_suffix(".toml")
-    refuse_to_replace(target, FIRST_WORDS, "apply")
+    target = output or beside(file, ".toml")
+    refuse_to_replace(target, FIRST_WORDS, "a file of headrace apply")
     try:
         target.write_text(settings_text(made, named(file).name), encoding="utf-8")
     except OSError as error:

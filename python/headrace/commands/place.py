@@ -90,6 +90,8 @@ def place(
         raise click.UsageError("give a record or --grid")
     if extents is None and (stencil is not None or periodic):
         raise click.UsageError("--stencil and --periodic need --grid")
+    if output is not None:
+        refuse_to_replace(output, f"# {MADE_BY}", "an order of headrace place")
     if extents is not None:
         task = _of_grid(extents, stencil, periodic, message, (per_node, nodes, interleave))
     elif record is not None:
@@ -177,7 +179,6 @@ def _write(choice: compute.Choice, path: Path) -> None:
             "keep the order of today",
             1,
         )
-    refuse_to_replace(path, f"# {MADE_BY}", "place")
     comment = f"{MADE_BY}: {choice.way}, for {len(choice.sizes)} nodes"
     try:
         path.write_text(order_file.written(choice.slots.tolist(), choice.sizes, [comment]))

@@ -9,7 +9,7 @@ import click
 
 from headrace.commands._findings import Job, job_of, judged, profile_of
 from headrace.commands._options import feedback_option, json_option, rules_option
-from headrace.commands._targets import named, refuse_to_replace
+from headrace.commands._targets import beside, refuse_to_replace
 from headrace.compare.comparison import Comparison, compare
 from headrace.errors import HeadraceError, say, unwritable
 from headrace.report.comparison_document import comparison_document
@@ -61,19 +61,21 @@ def report(
         raise click.UsageError("--json prints to stdout: it goes with neither --html nor --output")
     if as_html:
         _refuse_page_names(files)
+    target = None
+    if as_html or output:
+        from headrace.report.page import FIRST_WORDS, page  # here, since Jinja takes 40 ms to load
+
+        target = output or beside(files[0], ".html")
+        refuse_to_replace(target, FIRST_WORDS, "a page of headrace report")
     job = job_of(files, feedback)
     found = job.findings
     if feedback and job.profile is None:
         say(f"no remarks are shown: {files[0]} has no samples, which headrace profile takes")
     compared = compare([profile_of(since)], [profile_of(files)], TOLERANCE) if since else None
-    if not (as_html or output):
+    if target is None:
         present(job, as_json, rules, compared)
         return
-    from headrace.report.page import FIRST_WORDS, page  # here, since Jinja takes 40 ms to load
-
     symbols = resolve(found.paths())
-    target = output or named(files[0]).with_suffix(".html")
-    refuse_to_replace(target, FIRST_WORDS, "report")
     shown = (job.profile, job.listing, job.counted, job.traced)
     changed = compared and since_of(compared)
     made = page(found, symbols, judged(found, rules), *shown, since=changed)
