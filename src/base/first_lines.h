@@ -21,12 +21,14 @@ class FirstLines {
     }
   }
 
-  /// Takes the lines. Where some were left out, a last one says so, behind `begin`: "3 more faults
-  /// are not named, mend those above first".
-  std::vector<std::string> take(const std::string& begin = {}) {
+  /// Takes the lines. Where some were left out, a last one says so: "3 more faults are not named,
+  /// mend those above first". `begin`, `one`, `several`: what stands around their number.
+  std::vector<std::string> take(const std::string& begin = {},
+                                const std::string& one = " more fault is not named",
+                                const std::string& several = " more faults are not named") {
     if (left_out_ > 0) {
-      lines_.push_back(begin + std::to_string(left_out_) + " more fault" +
-                       (left_out_ == 1 ? " is" : "s are") + " not named, mend those above first");
+      lines_.push_back(begin + std::to_string(left_out_) + (left_out_ == 1 ? one : several) +
+                       ", mend those above first");
     }
     return std::move(lines_);
   }

@@ -164,7 +164,7 @@ class Line {
 class Reader {
  public:
   TomlText take() {
-    text_.problems = problems_.take("has ");
+    text_.problems = problems_.take("has ", " more such line", " more such lines");
     return std::move(text_);
   }
 

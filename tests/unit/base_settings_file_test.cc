@@ -45,6 +45,16 @@ TEST(SettingsFile, NamesWhatItLeavesOut) {
   EXPECT_EQ(file.hints.at(0).hints.count("e"), 1U);
 }
 
+TEST(SettingsFile, CountsTheFaultsBeyondTwenty) {
+  std::string text = "[settings]\n";
+  for (int i = 0; i < 21; ++i) text += "x\n";
+  SettingsFile file = parse_settings_file(text, "f");
+  ASSERT_EQ(file.problems.size(), 21U);
+  EXPECT_EQ(file.problems.back(), "'f' has 1 more such line, mend those above first");
+  file = parse_settings_file(text + "x\nx\n", "f");
+  EXPECT_EQ(file.problems.back(), "'f' has 3 more such lines, mend those above first");
+}
+
 class TrustedFile : public testing::Test {
  protected:
   void SetUp() override {

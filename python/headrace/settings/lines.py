@@ -68,7 +68,8 @@ def read_lines(text: str) -> Lines:
             else:
                 left_out += 1
     if left_out:
-        reader.found.problems.append(f"has {left_out} more such lines, mend those above first")
+        lines = "line" if left_out == 1 else "lines"
+        reader.found.problems.append(f"has {left_out} more such {lines}, mend those above first")
     return reader.found
 
 
