@@ -154,6 +154,38 @@ def test_a_standing_file_that_says_nothing_is_fine(tmp_path: Path, text: str) ->
     assert list(resolve_run(environ).problems) == []
 
 
+@pytest.mark.parametrize(("faults", "last"), [(21, "1 more such line"), (23, "3 more such lines")])
+def test_faults_beyond_twenty_are_counted(tmp_path: Path, faults: int, last: str) -> None:
+    path = write(tmp_path, "[settings]\n" + "x\n" * faults)
+    problems = resolve_run({"HEADRACE_SITE": str(path)}).problems
+    assert len(problems) == 21
+    # In the words of the library (tests/unit/base_settings_file_test.cc).
+    assert problems[-1] == f"'{path}' has {last}, mend those above first"
+
+
+def test_unknown_names_beyond_twenty_are_not_told(tmp_path: Path) -> None:
+    """As the library has it (src/base/setting_rule.cc)."""
+    path = write(tmp_path, "[settings]\n" + "".join(f"zzz{i} = 1\n" for i in range(900)))
+    environ = {"HEADRACE_SITE": str(path), "HEADRACE_YYY": "1", COUNT: "65"}
+    problems = resolve_run(environ).problems
+    assert sum("is unknown" in one for one in problems) == 20
+    assert len(problems) == 21, "what is wrong with a setting is told as ever"
+    assert "HEADRACE_ZZZ0 from '" in refusal({}, files=[path])
+
+
+def test_names_of_files_stand_in_messages_on_one_line(tmp_path: Path) -> None:
+    for folder in ("a", "b\n\x1b[2J"):
+        path = tmp_path / folder / "c\n.toml"
+        path.parent.mkdir(mode=0o755)
+        path.write_text("[settings]\nquiet = x\nverify = 7\nrecord = 1\n[hints.a.b]\nc = 1\n")
+        told = resolve_run({"HEADRACE_SITE": str(path)}).told()
+        assert len(told) > 3
+        path.parent.chmod(0o777)
+        told += resolve_run({"HEADRACE_SITE": str(path)}).told()
+        assert any("chmod go-w" in one for one in told)
+        assert all(one.isprintable() for one in told), told
+
+
 def test_an_empty_value_in_the_users_file_hides_the_sites(tmp_path: Path) -> None:
     site = "[settings]\nbuffer_count = 3\n"
     found = resolve_run(standing(tmp_path, "[settings]\nbuffer_count = ''\n", site))

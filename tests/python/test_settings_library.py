@@ -127,6 +127,7 @@ WORDS += (
     "zzz",
     '"q x"',
     "quiet.a",
+    '"qu\xc4\xb1et"',  # with a letter, in UTF-8, whose capital letter is the I of ASCII
 )
 VALUES = (
     '""',
@@ -220,7 +221,10 @@ def test_the_library_takes_values_from_where_the_command_does(
             environ[name] = str(tmp_path / file)
             (tmp_path / file).write_bytes(random_file(chance))
             (tmp_path / file).chmod(0o644)
-        done = subprocess.run([reader_in_force], env=environ, capture_output=True, check=True)
+        of_compiler = {one: os.environ[one] for one in ("LD_LIBRARY_PATH",) if one in os.environ}
+        done = subprocess.run(
+            [reader_in_force], env=environ | of_compiler, capture_output=True, check=True
+        )
         *settings, problems = done.stdout.decode("utf-8", "surrogateescape").split("\x1e")
         by_library = {
             name: (value, origin) for name, value, origin in (one.split("\x1f") for one in settings)

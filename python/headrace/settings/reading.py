@@ -6,7 +6,7 @@ The library reads the same text again in each rank. What is refused here it woul
 import re
 from collections.abc import Callable
 
-from headrace.settings.setting import Setting
+from headrace.settings.setting import Setting, in_small_letters
 
 Value = bool | int | str | tuple[int, int] | tuple[str, ...]
 
@@ -51,7 +51,7 @@ def _default(setting: Setting) -> Value:
 
 
 def _read_boolean(_setting: Setting, text: str) -> bool:
-    word = text.lower()
+    word = in_small_letters(text)
     if word not in YES + NO:
         raise BadValue("it is neither yes nor no", "write 1 or 0")
     return word in YES
@@ -95,7 +95,7 @@ def _size(text: str) -> int:
     found = SIZE.fullmatch(text)
     if not found or not _fits(found[1]):
         raise BadValue("it is not a size", "write digits and k, m or g, such as 512k")
-    return _integer(found[1]) * UNITS[(found[2] or "").lower()]
+    return _integer(found[1]) * UNITS[in_small_letters(found[2] or "")]
 
 
 def size_text(size: int) -> str:
@@ -139,7 +139,7 @@ def _read_stripes(_setting: Setting, text: str) -> tuple[int, int]:
 def _read_names(_setting: Setting, text: str) -> tuple[str, ...]:
     if text == "none":
         return ()
-    names = tuple(name.strip(" \t") for name in text.lower().split(","))
+    names = tuple(name.strip(" \t") for name in in_small_letters(text).split(","))
     if "" in names:
         raise BadValue("it has an empty name", "write names with commas between them")
     return names

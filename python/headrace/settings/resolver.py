@@ -32,7 +32,7 @@ from headrace.settings.layers import (
     settings_file,
 )
 from headrace.settings.reading import BadValue, Value, read
-from headrace.settings.setting import MOST_SHOWN, Setting, shown
+from headrace.settings.setting import MOST_SHOWN, MOST_UNKNOWN, Setting, shown
 from headrace.settings.standing import standing_layers
 
 DEFAULT = "the default"
@@ -155,14 +155,20 @@ def _require_one_file_of_hints(layers: Sequence[Layer], files: Sequence[Path]) -
 
 def resolve(layers: Sequence[Layer], table: Iterable[Setting] = SETTINGS) -> Resolution:
     """The settings by `layers`, of which the first counts most. Raises HeadraceError for an
-    unknown name or a bad value in a strict layer, even where another one hides it."""
+    unknown name or a bad value in a strict layer, even where another one hides it. Of unknown names
+    in other layers it tells the first MOST_UNKNOWN, as the library does."""
     table = {setting.name: setting for setting in table}
     found: dict[str, Resolved] = {}
     problems: list[str] = []
     untold: list[str] = []
+    unknown = 0
     for layer in layers:
         problems += layer.problems
         for name, text in layer.values.items():
+            if name not in table and not layer.strict:
+                unknown += 1
+                if unknown > MOST_UNKNOWN:
+                    continue
             try:
                 one = _resolved(table, name, text, layer)
             except HeadraceError as error:

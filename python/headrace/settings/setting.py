@@ -1,9 +1,15 @@
 """One setting: its name and what may be written. The generated table has all of them."""
 
+import string
 from dataclasses import dataclass
 
 PREFIX = "HEADRACE_"
 MOST_SHOWN = 200  # characters of a value in a line
+MOST_UNKNOWN = 20  # names that are told
+
+# Other letters stay as they are, as in the library (src/base/settings_file.cc, spelling.cc).
+_CAPITALS = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
+_SMALL = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,11 @@ class Setting:
 
 def variable_name(word: str) -> str:
     """The variable that a user's word names: `quiet`, `QUIET` and `HEADRACE_QUIET` are one."""
-    return PREFIX + word.upper().removeprefix(PREFIX)
+    return PREFIX + word.translate(_CAPITALS).removeprefix(PREFIX)
+
+
+def in_small_letters(text: str) -> str:
+    return text.translate(_SMALL)
 
 
 def shown(text: str) -> str:

@@ -36,7 +36,8 @@ class StandingFile:
 def parse_standing(data: bytes, path: Path) -> StandingFile:
     """path: for messages."""
     read = read_lines(data.decode("utf-8", "surrogateescape"))
-    file = StandingFile(problems=[f"'{path}' {problem}" for problem in read.problems])
+    place = f"'{shown(str(path))}'"
+    file = StandingFile(problems=[f"{place} {problem}" for problem in read.problems])
     suggests = False
     refused = None
     for entry in read.entries:
@@ -50,21 +51,21 @@ def parse_standing(data: bytes, path: Path) -> StandingFile:
             case (table,) if table in (SUGGESTED_TABLE, ENVIRONMENT_TABLE):
                 suggests = True
             case table:
-                file.problems += [_in_no_table(entry, path)] if table != refused else []
+                file.problems += [_in_no_table(entry, place)] if table != refused else []
                 refused = table
     if suggests:
         file.problems.append(
-            f"tables [{SUGGESTED_TABLE}] and [{ENVIRONMENT_TABLE}] of '{path}' are ignored (only "
+            f"tables [{SUGGESTED_TABLE}] and [{ENVIRONMENT_TABLE}] of {place} are ignored (only "
             "files of --settings suggest), move them to such a file"
         )
     return file
 
 
-def _in_no_table(entry: Entry, path: Path) -> str:
+def _in_no_table(entry: Entry, place: str) -> str:
     names = entry.table
     why = f"no table '{shown(names[-1])}' is read" if names else "it stands in no table"
     return (
-        f"'{path}' line {entry.line} is ignored ({why}), write [{FILE_TABLE}], [{HINTS_TABLE}] or "
+        f"{place} line {entry.line} is ignored ({why}), write [{FILE_TABLE}], [{HINTS_TABLE}] or "
         f'[{HINTS_TABLE}."PATTERN"] above it'
     )
 
@@ -76,7 +77,7 @@ def standing_layers(name: str, named: bool, whose: str, environ: Mapping[str, st
     if name.startswith("~/"):
         name = environ["HOME"] + name[1:] if environ.get("HOME", "").startswith("/") else ""
     path = Path(name)
-    origin = f"{whose} '{path}'"
+    origin = f"{whose} '{shown(str(path))}'"
     try:
         # Does not wait for whoever might write into a pipe of this name.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC) if name else None
@@ -106,7 +107,7 @@ def _layers(origin: str, path: Path, descriptor: int) -> list[Layer]:
         path.parent.stat(), is_directory=True
     )
     if why:
-        return [_refused(origin, why, f"let its owner type chmod go-w {path.parent}")]
+        return [_refused(origin, why, f"let its owner type chmod go-w {shown(str(path.parent))}")]
     try:
         with open(descriptor, "rb", closefd=False) as stream:
             data = stream.read(MOST_BYTES)
@@ -116,7 +117,7 @@ def _layers(origin: str, path: Path, descriptor: int) -> list[Layer]:
     problems = [
         *said.problems,
         *(
-            f"{key} is ignored {_WHY_NOT[key]} ('{path}')"
+            f"{key} is ignored {_WHY_NOT[key]} ('{shown(str(path))}')"
             for key, _ in said.settings
             if key in _WHY_NOT
         ),
