@@ -24,8 +24,9 @@ from headrace.report.actions import BAR, characters
 from headrace.report.document import document
 from headrace.report.terminal import show
 from headrace.report.timeline_text import timeline_lines
-from headrace.report.units import library, place, seconds, short_time, shown, size
+from headrace.report.units import library, place, seconds, short_time, size
 from headrace.symbols.resolver import resolve
+from headrace.texts import shown
 
 SCHEMA = json.loads((ROOT / "docs" / "reference" / "report.schema.json").read_text())
 RULES = collect(())

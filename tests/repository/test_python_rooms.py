@@ -16,7 +16,7 @@ PACKAGE = "headrace"
 
 # Ground to roof: packages and modules below headrace/. Those of one layer do not see each other.
 LAYERS = (
-    ("__init__", "errors", "machine", "places", "regions", "statistics"),
+    ("__init__", "errors", "machine", "places", "regions", "statistics", "texts"),
     ("algorithms", "darshan", "elf", "launchers", "record", "settings"),
     ("analysis", "feedback", "mpi", "place"),
     ("advice", "front", "symbols"),

@@ -30,9 +30,10 @@ from headrace.profile.traced import Calls, Traced, traced
 from headrace.record.merge import merge
 from headrace.record.reader import read
 from headrace.record.tables import Record
-from headrace.report.units import shown, typed
+from headrace.report.units import typed
 from headrace.symbols.optimisation import optimised
 from headrace.symbols.resolver import resolve, resolve_frames
+from headrace.texts import shown
 
 ENDED_EARLY = "the job ended early, and what it did after it was last heard of is not known"
 

@@ -19,6 +19,7 @@ from headrace.profile.apa.values import Apa
 from headrace.profile.groups import problem_of
 from headrace.profile.samples import Samples
 from headrace.settings.resolver import resolve_run
+from headrace.texts import shown
 
 MOST_TOLD = 10
 DEVICES = Path("/sys/bus/event_source/devices")
@@ -65,7 +66,7 @@ def _groups(text: str | None) -> tuple[str, ...]:
     names = [name.strip().lower() for name in (text or "").split(",") if name.strip()]
     for name in names:
         if problem := problem_of(name):
-            raise HeadraceError(f"--trace: '{reading.shown(name)}' cannot be traced", *problem)
+            raise HeadraceError(f"--trace: '{shown(name)}' cannot be traced", *problem)
     return tuple(dict.fromkeys(names))
 
 
@@ -74,14 +75,14 @@ def _check_counters(file: Path, apa: Apa) -> None:
     if apa.counters and apa.counters not in known:
         raise HeadraceError(
             f"'{file}' does not say what to count",
-            f"trace.counters is '{reading.shown(apa.counters)}'",
+            f"trace.counters is '{shown(apa.counters)}'",
             f"use {', '.join(known)}",
         )
 
 
 def _tell(file: Path, plan: Plan) -> None:
     for one in plan.refused[:MOST_TOLD]:
-        say(f"{reading.shown(one.name)} is not traced ({one.reason})")
+        say(f"{shown(one.name)} is not traced ({one.reason})")
     if len(plan.refused) > MOST_TOLD:
         say(f"{len(plan.refused) - MOST_TOLD:,} more functions of '{file}' are not traced")
 

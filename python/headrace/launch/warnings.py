@@ -11,7 +11,7 @@ from headrace.launch.values import PRELOAD
 from headrace.launchers.families import INHERIT, OPENMPI, SLURM, Family
 from headrace.launchers.line import read_contexts
 from headrace.mpi.program import image_of, locate
-from headrace.settings.setting import shown
+from headrace.texts import shown
 
 
 def warn_of_line(

@@ -2,8 +2,9 @@
 
 from headrace.advice.judging import Advice, Judgement, Unjudged
 from headrace.analysis.analyse import Findings, Site
-from headrace.report.units import place, shown
+from headrace.report.units import place
 from headrace.symbols.resolver import Symbols
+from headrace.texts import shown
 
 MOST_FIRST = 3
 MANY = 4  # rules that have one reason

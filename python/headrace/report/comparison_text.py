@@ -13,8 +13,9 @@ from headrace.compare.profile import IN_MPI, OFF, OUTSIDE, Profile
 from headrace.report.since import Since
 from headrace.report.tables import MOST_LINES, MOST_ROWS, Table, wait
 from headrace.report.terminal import counted, put_line, put_table, put_title
-from headrace.report.units import seconds, short_time, shown
+from headrace.report.units import seconds, short_time
 from headrace.statistics import CONFIDENCE, runs_needed
+from headrace.texts import shown
 
 MOST_SITES = 10
 LONGEST_VALUE = 80

@@ -4,7 +4,8 @@ from typing import Any
 
 from headrace.counters.summary import Counters, EventRow, MetricRow, Spread
 from headrace.report.tables import Table
-from headrace.report.units import percent, shown, size
+from headrace.report.units import percent, size
+from headrace.texts import shown
 
 NOT_KNOWN = "not known"
 _HEADERS = ("least", "mean", "greatest", "on rank", "imbalance %")

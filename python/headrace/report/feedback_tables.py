@@ -8,8 +8,8 @@ from headrace.feedback.remark import LETTERS, Remark
 from headrace.profile.loopmark import ListedFile, ListedLine, Listing
 from headrace.profile.profile import Profile
 from headrace.report.tables import Table
-from headrace.report.units import shown
 from headrace.symbols.names import demangled
+from headrace.texts import shown
 
 MOST_ROWS = 60
 MOST_PROBLEMS = 10

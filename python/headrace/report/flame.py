@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from markupsafe import Markup
 
 from headrace.profile.profile import Profile, TreeNode
-from headrace.report.units import shown
+from headrace.texts import shown
 
 WIDTH = 1000.0
 ROW = 18

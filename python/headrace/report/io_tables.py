@@ -7,7 +7,8 @@ from headrace.analysis.analyse import Findings
 from headrace.analysis.families import Family, families, in_one_row, spread
 from headrace.analysis.files import File
 from headrace.report.table import MOST_ROWS, Table, more
-from headrace.report.units import seconds, shown, size
+from headrace.report.units import seconds, size
+from headrace.texts import shown
 
 
 def io_tables(found: Findings) -> list[Table]:

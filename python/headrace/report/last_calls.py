@@ -5,8 +5,9 @@ from headrace.analysis.last_calls import LastCall
 from headrace.analysis.numbers import ranges
 from headrace.report.table import MOST_ROWS, Table, more
 from headrace.report.tables import lines_of_path
-from headrace.report.units import seconds, shown
+from headrace.report.units import seconds
 from headrace.symbols.resolver import Symbols
+from headrace.texts import shown
 
 MOST_RANGES = 8
 OUTSIDE = "(outside MPI)"

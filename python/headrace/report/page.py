@@ -35,8 +35,9 @@ from headrace.report.since import Since
 from headrace.report.tables import BY_NODE, tables
 from headrace.report.timeline_text import timeline_lines
 from headrace.report.traced_tables import traced_tables
-from headrace.report.units import LONGEST_VERDICT, NS, library, seconds, shown, size
+from headrace.report.units import LONGEST_VERDICT, NS, library, seconds, size
 from headrace.symbols.resolver import Symbols
+from headrace.texts import shown
 
 FIRST_WORDS = "<!DOCTYPE html>\n<!-- Made by headrace report -->\n"
 LONGEST_COMMAND = 400

@@ -10,7 +10,7 @@ from headrace.analysis.analyse import Findings
 from headrace.analysis.files import Edge
 from headrace.analysis.run import Run
 from headrace.profile.profile import Profile
-from headrace.report.units import shown
+from headrace.texts import shown
 
 MOST_BARS = 256
 MOST_CELLS = 64  # of a matrix, on each side

@@ -8,7 +8,8 @@ from headrace.profile.profile import HotLine, Profile, TreeNode
 from headrace.profile.samples import SOURCES
 from headrace.report.feedback_tables import feedback_tables
 from headrace.report.tables import MOST_ROWS, Table, balance_cells, more
-from headrace.report.units import place, seconds, shown
+from headrace.report.units import place, seconds
+from headrace.texts import shown
 
 LEAST_SHARE = 0.01  # of what trees and lines show, as CrayPat's
 MOST_BRANCHES = 40

@@ -2,8 +2,9 @@
 
 from headrace.analysis.analyse import Findings
 from headrace.analysis.waiting import Waits
-from headrace.report.units import seconds, short_time, shown
+from headrace.report.units import seconds, short_time
 from headrace.symbols.resolver import Symbols
+from headrace.texts import shown
 
 LONGEST_NOTE = 400
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from headrace.advice.applying import OWN, TAKEN, Change
 from headrace.report.actions import gain
-from headrace.report.units import shown
+from headrace.texts import shown
 
 FIRST_WORDS = "# Made by headrace apply"
 _TABLES = {OWN: "settings", "environment": "environment"}

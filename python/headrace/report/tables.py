@@ -8,9 +8,10 @@ from headrace.analysis.waiting import Wait
 from headrace.report.actions import UNKNOWN
 from headrace.report.io_tables import io_tables
 from headrace.report.table import MOST_ROWS, Table, more
-from headrace.report.units import percent, place, seconds, short_time, shown, size
+from headrace.report.units import percent, place, seconds, short_time, size
 from headrace.symbols.resolver import Symbols
 from headrace.symbols.tools import Line
+from headrace.texts import shown
 
 MOST_LINES = 6
 MOST_CALLS = 3  # of a region

@@ -23,8 +23,9 @@ from headrace.report.since import Since
 from headrace.report.tables import Table, tables, wait
 from headrace.report.timeline_text import timeline_lines
 from headrace.report.traced_tables import traced_tables
-from headrace.report.units import LONGEST_VERDICT, library, seconds, shown
+from headrace.report.units import LONGEST_VERDICT, library, seconds
 from headrace.symbols.resolver import Symbols
+from headrace.texts import shown
 
 WIDTH = 160  # where standard output is no terminal
 

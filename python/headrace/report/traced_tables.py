@@ -6,7 +6,8 @@ from headrace.profile.traced import Caller, Traced, TracedFunction
 from headrace.report.profile_tables import name_text
 from headrace.report.table import MOST_ROWS, Table, more
 from headrace.report.tables import balance_cells
-from headrace.report.units import seconds, short_time, shown, size
+from headrace.report.units import seconds, short_time, size
+from headrace.texts import shown
 
 MOST_TREES = 10
 LEAST_SHARE = 0.01  # of the calls or the time of a function, of the callers that are shown

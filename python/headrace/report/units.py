@@ -3,9 +3,9 @@
 import shlex
 from pathlib import Path
 
-LONGEST = 160
+from headrace.texts import LONGEST_PATH, shown
+
 LONGEST_VERDICT = 400
-LONGEST_PATH = 4096
 LEAST_SECONDS = 10_000_000  # ns
 
 
@@ -50,16 +50,6 @@ def size(count: int | None) -> str:
 
 def percent(value: float | None) -> str:
     return "-" if value is None else f"{value:.1f} %"
-
-
-def shown(text: str, longest: int = LONGEST) -> str:
-    """Text of the record, which may be anything: what is not printable as a code, the middle of
-    what is long left out."""
-    plain = "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
-    if len(plain) <= longest:
-        return plain
-    half = (longest - 3) // 2
-    return f"{plain[:half]}...{plain[-half:]}"
 
 
 def typed(path: Path) -> str:

@@ -32,8 +32,9 @@ from headrace.settings.layers import (
     settings_file,
 )
 from headrace.settings.reading import BadValue, Value, read
-from headrace.settings.setting import MOST_SHOWN, MOST_UNKNOWN, Setting, shown
+from headrace.settings.setting import MOST_UNKNOWN, Setting
 from headrace.settings.standing import standing_layers
+from headrace.texts import LONGEST, shown
 
 DEFAULT = "the default"
 
@@ -219,5 +220,5 @@ def _resolved(table: Mapping[str, Setting], name: str, text: str, layer: Layer) 
 
 
 def _nearest(name: str, table: Mapping[str, Setting]) -> str:
-    near = difflib.get_close_matches(name[:MOST_SHOWN], table, n=1, cutoff=0.8)
+    near = difflib.get_close_matches(name[:LONGEST], table, n=1, cutoff=0.8)
     return f"did you mean {near[0]}?" if near else "docs/reference/settings.md lists them"

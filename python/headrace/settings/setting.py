@@ -4,7 +4,6 @@ import string
 from dataclasses import dataclass
 
 PREFIX = "HEADRACE_"
-MOST_SHOWN = 200  # characters of a value in a line
 MOST_UNKNOWN = 20  # names that are told
 
 # Other letters stay as they are, as in the library (src/base/settings_file.cc, spelling.cc).
@@ -41,9 +40,3 @@ def variable_name(word: str) -> str:
 
 def in_small_letters(text: str) -> str:
     return text.translate(_SMALL)
-
-
-def shown(text: str) -> str:
-    """A value as part of one line."""
-    printable = "".join(char if char.isprintable() else "?" for char in text[:MOST_SHOWN])
-    return printable + ("..." if len(text) > MOST_SHOWN else "")

@@ -16,7 +16,8 @@ from headrace.settings.layers import (
     Layer,
 )
 from headrace.settings.lines import Entry, read_lines
-from headrace.settings.setting import shown, variable_name
+from headrace.settings.setting import variable_name
+from headrace.texts import LONGEST_PATH, shown
 
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 MOST_BYTES = 64 << 10
@@ -36,7 +37,7 @@ class StandingFile:
 def parse_standing(data: bytes, path: Path) -> StandingFile:
     """path: for messages."""
     read = read_lines(data.decode("utf-8", "surrogateescape"))
-    place = f"'{shown(str(path))}'"
+    place = f"'{shown(str(path), LONGEST_PATH)}'"
     file = StandingFile(problems=[f"{place} {problem}" for problem in read.problems])
     suggests = False
     refused = None
@@ -77,7 +78,7 @@ def standing_layers(name: str, named: bool, whose: str, environ: Mapping[str, st
     if name.startswith("~/"):
         name = environ["HOME"] + name[1:] if environ.get("HOME", "").startswith("/") else ""
     path = Path(name)
-    origin = f"{whose} '{shown(str(path))}'"
+    origin = f"{whose} '{shown(str(path), LONGEST_PATH)}'"
     try:
         # Does not wait for whoever might write into a pipe of this name.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC) if name else None
@@ -107,7 +108,8 @@ def _layers(origin: str, path: Path, descriptor: int) -> list[Layer]:
         path.parent.stat(), is_directory=True
     )
     if why:
-        return [_refused(origin, why, f"let its owner type chmod go-w {shown(str(path.parent))}")]
+        folder = shown(str(path.parent), LONGEST_PATH)
+        return [_refused(origin, why, f"let its owner type chmod go-w {folder}")]
     try:
         with open(descriptor, "rb", closefd=False) as stream:
             data = stream.read(MOST_BYTES)
@@ -117,7 +119,7 @@ def _layers(origin: str, path: Path, descriptor: int) -> list[Layer]:
     problems = [
         *said.problems,
         *(
-            f"{key} is ignored {_WHY_NOT[key]} ('{shown(str(path))}')"
+            f"{key} is ignored {_WHY_NOT[key]} ('{shown(str(path), LONGEST_PATH)}')"
             for key, _ in said.settings
             if key in _WHY_NOT
         ),

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from headrace.elf.code import Function
 from headrace.errors import HeadraceError, unwritable
-from headrace.profile.apa.reading import shown
 from headrace.profile.apa.values import IMPORT, PROLOGUE, Apa, Entry
 from headrace.profile.apa.ways import NOT_BUILT, Choice, Modules, choices, escaped, files_of
+from headrace.texts import shown
 
 LARGEST = 1 << 20  # bytes that the library reads
 MOST_OF_A_NAME = 16

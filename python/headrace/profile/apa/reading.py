@@ -12,9 +12,9 @@ from headrace.errors import HeadraceError
 from headrace.profile.apa.values import NO_WAY, WAYS, Apa, Entry
 from headrace.profile.apa.writing import LARGEST, read_text
 from headrace.profile.groups import problem_of
+from headrace.texts import shown
 
 MOST_FUNCTIONS = 10_000
-LONGEST_SHOWN = 80
 _TOP = {"program": str, "trace": dict, "functions": list}
 _TRACE = {"groups": list, "counters": str, "hooks": bool, "prologues": bool}
 _FUNCTION = {
@@ -133,9 +133,3 @@ def _entry(path: Path, row: Any, line: int, place: int) -> Entry:
         row.get("trace", True),
         line=line,
     )
-
-
-def shown(text: str) -> str:
-    """Text of a file, on one line."""
-    plain = "".join(one if one.isprintable() else f"\\u{ord(one):04x}" for one in text)
-    return plain if len(plain) <= LONGEST_SHOWN else f"{plain[: LONGEST_SHOWN - 3]}..."
