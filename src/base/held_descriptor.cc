@@ -74,10 +74,10 @@ int placed(int descriptor, HeldDescriptor::Place place) {
   return number;
 }
 
-/// Whether a descriptor was opened by O_PATH; if so, sets `status` to that of its target.
-bool leads_to_a_place(int descriptor, struct stat& status) {
+/// Whether a descriptor was opened by O_PATH.
+bool leads_to_a_place(int descriptor) {
   const int flags = fcntl(descriptor, F_GETFL);
-  return flags >= 0 && (flags & O_PATH) != 0 && fstat(descriptor, &status) == 0;
+  return flags >= 0 && (flags & O_PATH) != 0;
 }
 
 /// False where the C library does not tell: glibc does since 2.32.
@@ -99,21 +99,24 @@ HeldDescriptor::HeldDescriptor(int descriptor, Place place) {
 void HeldDescriptor::mark() {
   is_marked_ = fcntl(number_, F_SETSIG, kMark) == 0;
   struct stat status{};
-  if (is_marked_ || !leads_to_a_place(number_, status)) return;
+  if (is_marked_ || !leads_to_a_place(number_) || fstat(number_, &status) != 0) return;
   device_ = status.st_dev;
   file_ = status.st_ino;
 }
 
 bool HeldDescriptor::is_intact() const {
   if (number_ < 0) return true;
-  struct stat status{};
-  if (is_marked_ ? fcntl(number_, F_GETSIG) == kMark
-                 : file_ == 0 || (leads_to_a_place(number_, status) && status.st_dev == device_ &&
-                                  status.st_ino == file_)) {
-    return true;
-  }
+  if (is_marked_ ? fcntl(number_, F_GETSIG) == kMark : file_ == 0 || is_its_place()) return true;
   errno = EBADF;
   return false;
+}
+
+bool HeldDescriptor::is_its_place() const {
+  if (!leads_to_a_place(number_)) return false;
+  struct stat status{};
+  // A server that answers otherwise (ESTALE) says nothing of the descriptor.
+  if (fstat(number_, &status) != 0) return errno != EBADF;
+  return status.st_dev == device_ && status.st_ino == file_;
 }
 
 int HeldDescriptor::close() {

@@ -47,6 +47,7 @@ class HeldDescriptor {
 
  private:
   void mark();
+  bool is_its_place() const;
 
   int number_ = -1;
   bool is_marked_ = false;

@@ -264,6 +264,9 @@ const SettingRule rules[] = {
     {"HEADRACE_FS_FACTS", "",
      [](const std::string& text, Settings& s) { return read_text(text, s.fs_facts); },
      [](Settings& s) { s.fs_facts = Settings().fs_facts; }, nullptr, ""},
+    {"HEADRACE_NFS_LOCK", "1",
+     [](const std::string& text, Settings& s) { return read_boolean(text, s.nfs_lock); },
+     [](Settings& s) { s.nfs_lock = Settings().nfs_lock; }, nullptr, ""},
     {"HEADRACE_SHARED_MEMORY", "automatic",
      [](const std::string& text, Settings& s) {
        return read_choice<SharedMemorySetting>(text,

@@ -117,6 +117,7 @@ struct Settings {
   std::string profile = "";                          ///< HEADRACE_PROFILE
   std::vector<std::string> coherent_fs = {};         ///< HEADRACE_COHERENT_FS
   std::string fs_facts = "";                         ///< HEADRACE_FS_FACTS
+  bool nfs_lock = true;                              ///< HEADRACE_NFS_LOCK
   SharedMemorySetting shared_memory = SharedMemorySetting::automatic;  ///< HEADRACE_SHARED_MEMORY
   std::int64_t helper_threads = 4;                                     ///< HEADRACE_HELPER_THREADS
   HelperCoresSetting helper_cores = HelperCoresSetting::automatic;     ///< HEADRACE_HELPER_CORES

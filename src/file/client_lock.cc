@@ -20,7 +20,8 @@ constexpr int kStretches = 64;
 Error hold_client_lock(storage::Store& store, bool can_read, int rank) {
   if (can_read) {
     const Result<bool> locked = store.try_lock(kShared, kShared + 1, storage::LockMode::shared);
-    return locked ? Error{} : locked.error();
+    if (!locked) return locked.error();
+    return locked.value() ? Error{} : Error{ErrorClass::io, EAGAIN, "the file is locked"};
   }
   // Who cannot read must lock for writing, which others cannot at the same byte.
   for (int i = 0; i < kStretches; ++i) {
@@ -29,7 +30,7 @@ Error hold_client_lock(storage::Store& store, bool can_read, int rank) {
     if (!locked) return locked.error();
     if (locked.value()) return {};
   }
-  return {ErrorClass::io, EAGAIN, "all locks are taken"};
+  return {ErrorClass::io, EAGAIN, "the file is locked"};
 }
 
 }  // namespace headrace::file

@@ -133,14 +133,7 @@ Error OpenFile::sync() {
   const record::CallTimer timer(recorded_.counts(), false);
   if (nodes_write_for_each_other_) calls_.wait_for_meetings();
   Error failed = settle_and(&storage::Store::sync);
-  if (!layout_.is_coherent && !storage::is_local(layout_.kind) &&
-      channel_->nodes().node_count() > 1) {
-    // NFS asks the server for what other nodes have written when a file is opened (nfs(5)).
-    static_cast<void>(attempt([this]() -> Error {
-      static_cast<void>(store_->reopen_to_read());
-      return {};
-    }));
-  }
+  hold_lock();
   if (nodes_write_for_each_other_) failed = agree_on_error(*channel_, failed, {"sync", path_});
   if (failed) return failed;
   failed = failures_->take_unreported();

@@ -1,5 +1,6 @@
 #include "file/open_file.h"
 
+#include <cerrno>
 #include <cstring>
 
 #include "base/message.h"
@@ -37,6 +38,12 @@ struct Opening {
     fabric::keep_least(verifies, other.verifies);
     fabric::keep_least(displays, other.displays);
   }
+};
+
+/// What each rank contributes when all have asked for a lock.
+struct Refused {
+  std::int64_t system_error = 0;
+  void combine(const Refused& other) { fabric::keep_greatest(system_error, other.system_error); }
 };
 
 /// What each rank contributes before the file's size changes.
@@ -164,9 +171,7 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
   nodes_write_for_each_other_ = agreement.value().view.may_exchange();
   executor_->collective().set(agreement.value());
   executor_->collective().get_ready(layout_.kind);
-  if (mode_.write && channel_->nodes().node_count() > 1 && storage::extends_writes(layout_.kind)) {
-    hold_lock();
-  }
+  if (mode_.write) hold_lock();
   report_corrections(agreement.value());
   if (asked.displays) display_aggregators(agreement.value());
   recorded_.note_open();
@@ -176,16 +181,20 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
                                  : Error{};
 }
 
-/// For as long as the file is open.
+/// Collective, for as long as the file is open. NFS also looks then for what other nodes have
+/// written. Files of one node's ranks, too: other nodes may have the same one open.
 void OpenFile::hold_lock() {
+  if (!storage::extends_writes(layout_.kind) || !settings().nfs_lock) return;
   const Error failed =
       attempt([this] { return hold_client_lock(*store_, mode_.read, channel_->nodes().rank()); });
-  if (!failed) return;
+  Refused all{failed && failed.system_error == 0 ? ENOMEM : failed.system_error};
+  if (channel_->combine(all) || all.system_error == 0 || channel_->nodes().rank() != 0) return;
+  if (!mode_.write) return;
   static_cast<void>(attempt([&]() -> Error {
-    print_job_message_once("nodes may write over each other's bytes in '" + printable(path_) +
-                           "' (" + std::strerror(failed.system_error) +
-                           " was the answer to a lock, which keeps NFS from writing whole pages), "
-                           "mount it with locks or write from one node");
+    print_message_once("nodes may write over each other's bytes in '" + printable(path_) +
+                       "' (a lock that keeps NFS from writing whole pages was refused: " +
+                       std::strerror(static_cast<int>(all.system_error)) +
+                       "), mount it with locks or write from one node");
     return {};
   }));
 }
@@ -303,6 +312,7 @@ Error OpenFile::change_size(ByteCount size, Change change) {
   }
   calls_.wait_for_meetings();
   Error failed = executor_->settle();
+  hold_lock();
   const Result<ByteCount> present = store_->size();
   ChangeOfSize all{fabric::Extremes::of(size), present ? present.value() : 0};
   if (Error error = channel_->combine(all)) return error;

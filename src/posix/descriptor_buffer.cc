@@ -1,6 +1,7 @@
 #include "posix/descriptor_buffer.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -218,8 +219,10 @@ std::int64_t DescriptorBuffer::seek_from_handler(off64_t offset, int whence) noe
 /// What could not be written belongs to the file, too: who goes to its end must not write over it.
 std::int64_t DescriptorBuffer::move_by_end(off64_t offset, int whence) noexcept {
   const off64_t end = whence == SEEK_END ? held_.held_end() : 0;
-  const std::int64_t by_kernel = end > 0 ? move_by_kernel(0, SEEK_END) : 0;
-  if (end <= by_kernel) return move_by_kernel(offset, whence);
+  struct stat64 status{};
+  if (end == 0 || ::fstat64(descriptor(), &status) != 0 || end <= status.st_size) {
+    return move_by_kernel(offset, whence);
+  }
   off64_t target = 0;
   if (__builtin_add_overflow(end, offset, &target)) return -EOVERFLOW;
   return move_by_kernel(target, SEEK_SET);

@@ -292,8 +292,10 @@ void release_all(const char* why) noexcept {
 }
 
 void tell_unreported() noexcept {
+  if (!is_in_own_process()) return;
   for_each_slot([](Use& use) {
-    if (const int error = use.take_unreported_error(); error != 0) tell_failed(error);
+    const BufferSlot& slot = use.slot();
+    if (!slot.is_on && slot.unreported_error != 0) tell_failed(slot.unreported_error);
   });
 }
 

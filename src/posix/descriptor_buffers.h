@@ -76,7 +76,8 @@ void settle_all() noexcept;
 /// interrupted one of these functions: other threads may use the buffer that it was at.
 void unwind_locks_to(std::uintptr_t target) noexcept;
 void release_all(const char* why) noexcept;
-/// Prints what releases could not write, where no later call will tell it.
+/// Prints what releases could not write, where no later call may tell it. A later one still can:
+/// the process may go on, where another program cannot be executed.
 void tell_unreported() noexcept;
 /// Before another program runs beside this one: settles all, and releases what it may inherit, all
 /// if it is given descriptors by number.

@@ -166,11 +166,12 @@ Error JobRecord::add(GatheredNode node) {
     lost_ = file_ ? Error() : begin();
     if (!lost_) lost_ = write_kept();
     if (lost_) file_.reset();
-    kept_.clear();
-    return lost_;
   } catch (const std::bad_alloc&) {
-    return out_of_memory();
+    lost_ = out_of_memory();
+    file_.reset();
   }
+  kept_.clear();
+  return lost_;
 }
 
 Error JobRecord::write(const RecordPlace& place, const Sections& of_job, std::string& path) {

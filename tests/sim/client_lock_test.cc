@@ -35,7 +35,7 @@ TEST(ClientLock, IsHeldByEachRankThatWrites) {
     EXPECT_EQ(unlocked_writes({2, 2, 10}, kNfs, can_read), 0) << can_read;
     EXPECT_GT(unlocked_writes({2, 2, 10}, kGpfs, can_read), 0) << can_read;
   }
-  EXPECT_GT(unlocked_writes({1, 4, 10}, kNfs, true), 0) << "no other node writes";
+  EXPECT_EQ(unlocked_writes({1, 2, 10}, kNfs, true), 0) << "other nodes may have it open, too";
 }
 
 TEST(ClientLock, IsThereBesideThoseOfAtomicMode) {

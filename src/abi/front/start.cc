@@ -1,9 +1,7 @@
 // Decides, once MPI runs, whether the layer stands between or stays out of the way.
-#include <chrono>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "abi/flavour.h"
@@ -116,19 +114,24 @@ bool runs(const Front& own, Entry entry) {
   return entry == Entry::File_open && own.flavour->may_run_by_sessions();
 }
 
-/// Another thread may hold the dynamic linker's lock while it calls us, in an object's constructor,
-/// and the mutex's holder may wait for that lock. So only calls that must not go past the layer, of
-/// one rank alone, wait for good: no constructor makes them.
-std::unique_lock<std::mutex> locked(Front& own, Entry entry) {
-  constexpr int kNaps = 1000;
-  constexpr std::chrono::milliseconds kNap(1);
-  if (is_start(entry) || entry == Entry::File_open) return std::unique_lock(own.mutex);
-  std::unique_lock lock(own.mutex, std::try_to_lock);
-  for (int i = 0; i < kNaps && !lock; ++i) {
-    std::this_thread::sleep_for(kNap);
-    static_cast<void>(lock.try_lock());
+/// What a program may ask before MPI runs, and no other rank learns of.
+bool only_asks(Entry entry) {
+  switch (entry) {
+    case Entry::Initialized:
+    case Entry::Finalized:
+    case Entry::Wtime:
+    case Entry::Wtick:
+    case Entry::Get_version:
+    case Entry::Get_library_version: return true;
+    default: return false;
   }
-  return lock;
+}
+
+/// Another thread may hold the dynamic linker's lock while it calls us, in an object's constructor,
+/// and the mutex's holder may wait for that lock. So what a constructor may ask does not wait.
+std::unique_lock<std::mutex> locked(Front& own, Entry entry) {
+  if (only_asks(entry)) return std::unique_lock(own.mutex, std::try_to_lock);
+  return std::unique_lock(own.mutex);
 }
 
 /// Advances as far as possible from searching to active or inert. Then the table has the functions;

@@ -20,17 +20,22 @@ def two_nodes(clusters) -> Cluster:
     return clusters(2)
 
 
+@pytest.mark.parametrize("switch", ["1", "0"])
 @pytest.mark.parametrize("kind", LOCKS)
 @pytest.mark.parametrize("name", ["mpich", "openmpi", "intel"])
-def test_each_rank_that_writes_has_a_lock(name: str, kind: str, two_nodes, library) -> None:
+def test_each_rank_that_writes_has_a_lock(
+    name: str, kind: str, switch: str, two_nodes, library
+) -> None:
     host = host_named(name)
     if host.missing:
         absent(host.missing)
     place = work_directory(f"client-locks-{name}-{kind}")
     program = compile_c(host, ["locked_file.c"], "locked-file")
     given = preload([library]) | {"HEADRACE_FS_FACTS": f"*:kind={kind}", "HEADRACE_RECORD": "0"}
+    given["HEADRACE_NFS_LOCK"] = switch
     line = [program, place / "file"]
     result = launch_on_nodes(host, two_nodes, line, given, ranks_per_node=RANKS_A_NODE)
     assert result.code == 0, result.explain()
-    expected = [f"open {LOCKS[kind]}", "closed 0"] * 2
+    locks = LOCKS[kind] if switch == "1" else 0
+    expected = [f"open {locks}", "closed 0"] * 3
     assert result.out.split("\n")[:-1] == expected, result.explain()

@@ -1,5 +1,6 @@
-/* locked_file PATH: opens a file to read and write, then to write alone. Rank 0 prints how many
- * locks of open files it has each time, and once it is closed. Each rank writes between. */
+/* locked_file PATH: opens a file to read and write, to write alone, and then each rank by itself.
+ * Rank 0 prints how many locks of open files it has each time, and once it is closed. Each rank
+ * writes between. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,14 +21,14 @@ static int locks_of(const char* path) {
 }
 
 int main(int argc, char** argv) {
-  const int modes[] = {MPI_MODE_RDWR, MPI_MODE_WRONLY};
+  const int modes[] = {MPI_MODE_RDWR, MPI_MODE_WRONLY, MPI_MODE_RDWR};
   int rank, failed = argc != 2;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 3; i++) {
     MPI_File file;
-    failed |= MPI_File_open(MPI_COMM_WORLD, argv[1], modes[i] | MPI_MODE_CREATE, MPI_INFO_NULL,
-                            &file) != MPI_SUCCESS;
+    failed |= MPI_File_open(i < 2 ? MPI_COMM_WORLD : MPI_COMM_SELF, argv[1],
+                            modes[i] | MPI_MODE_CREATE, MPI_INFO_NULL, &file) != MPI_SUCCESS;
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) printf("open %d\n", locks_of(argv[1]));
     failed |= MPI_File_write_at_all(file, 100 * rank, argv[1], 1, MPI_BYTE, MPI_STATUS_IGNORE);

@@ -103,6 +103,7 @@ SETTINGS = (
     Setting("HEADRACE_PROFILE", "text", ""),
     Setting("HEADRACE_COHERENT_FS", "names", "none"),
     Setting("HEADRACE_FS_FACTS", "text", ""),
+    Setting("HEADRACE_NFS_LOCK", "boolean", "1"),
     Setting(
         "HEADRACE_SHARED_MEMORY",
         "choice",
