@@ -337,6 +337,15 @@ def test_options_of_intel_mpi_that_replace_the_preload_are_told(
     assert headrace("run", *line, PATH=first_on_path).stderr == ""
 
 
+def test_an_option_that_must_stand_first_does(headrace, make_launcher, first_on_path, marker):
+    """Intel MPI's mpiexec crashes where these stand behind -genv."""
+    make_launcher("mpiexec", "Intel(R) MPI Library for Linux* OS, Version 2021.18.1")
+    line = ("-n", "1", "-trace-pt2pt", "-l", "a", "-l", ":", "-trace-collectives", "-n", "2", "b")
+    done = headrace("run", "--dry-run", "--no-limits", "mpiexec", *line, PATH=first_on_path)
+    first = f"mpiexec -trace-pt2pt -trace-collectives -genv LD_PRELOAD {marker.library}"
+    assert done.stdout == f"{first} -n 1 -l a -l : -n 2 b\n"
+
+
 def test_launcher_gets_the_signals_as_a_shell_leaves_them(headrace, tmp_path):
     """Python ignores SIGPIPE and SIGXFSZ; a rank must not: over-limit writes depend on it."""
     launcher = tmp_path / "srun"

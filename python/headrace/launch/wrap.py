@@ -74,7 +74,8 @@ def _wrap_assigning(
     wanted = dict(ranks.variables)
     if ranks.preload:
         wanted = {PRELOAD: combine_preload(environ.get(PRELOAD), ranks.preload), **wanted}
-    argv = line[:1]
+    every = [option for context in contexts for option in context.options]
+    argv = [*line[:1], *(option.name for option in every if option.name in family.leading)]
     for number, context in enumerate(contexts):
         tokens, present = _rewritten(line, family, context, ranks, environ, wanted)
         if number:
@@ -104,6 +105,8 @@ def _rewritten(
     for option in context.options:
         tokens.extend(line[position : option.start])
         position = option.end
+        if option.name in family.leading:
+            continue
         assigned = _assigned(family, option)
         if assigned and assigned[0] in wanted:
             name, value = assigned

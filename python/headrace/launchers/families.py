@@ -23,6 +23,7 @@ class Family:
     clusters: whether letters of options may share a word, as in -lN4, by the rules of getopt(3). A
     long option with an = is one word then, known or not.
     replacing: options that put a library of the launcher's own in the place of our LD_PRELOAD.
+    leading: options of no value that have to stand before what assigns.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Family:
     attached: str = ""
     clusters: bool = False
     replacing: frozenset[str] = frozenset()
+    leading: frozenset[str] = frozenset()
 
 
 def options(text: str, dashes: str = "-") -> frozenset[str]:
@@ -47,6 +49,7 @@ def options(text: str, dashes: str = "-") -> frozenset[str]:
 
 # Of Intel MPI. A library may stand behind the first three, after an = or as the next word.
 _REPLACING = "check_mpi check-mpi trace trace-imbalance ilp64"
+_LEADING = "trace-pt2pt trace-collectives"  # behind a -genv they crash mpiexec of 2021.18
 HYDRA = Family(
     name="hydra",
     commands=("mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich", "mpiexec.gforker"),
@@ -58,8 +61,8 @@ HYDRA = Family(
         "genvall genvnone envall envnone enable-x disable-x verbose v info print-all-exitcodes "
         "disable-auto-cleanup disable-hostname-propagation hybrid-hosts skip-launch-node "
         "prepend-rank l profile gdb aps mps nolocal silent-abort print-rank-map "
-        "prepend-timestamp prot rr pmi-port help h version V trace-pt2pt trace-collectives "
-        "ordered-output noconf " + _REPLACING,
+        "prepend-timestamp prot rr pmi-port help h version V ordered-output noconf "
+        + " ".join((_REPLACING, _LEADING)),
         "- --",
     ),
     valued=options(
@@ -73,6 +76,7 @@ HYDRA = Family(
     ),
     paired=options("genv env", "- --"),
     replacing=options(_REPLACING, "- --"),
+    leading=options(_LEADING, "- --"),
 )
 
 OPENMPI = Family(
