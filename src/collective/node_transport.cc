@@ -112,6 +112,7 @@ Error NodeTransport::receive(int rank, std::span<std::byte> bytes) {
 }
 
 Error NodeTransport::send_parcel(int rank, Parcels::Outgoing parcel) {
+  if (parcel.failure) return std::move(parcel.failure);
   Place& place = next_place();
   place.copy = std::move(parcel.copy);
   return waiter_.messenger->start_typed_send(*place.message, tag_, rank, parcel.data);

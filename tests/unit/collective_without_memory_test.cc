@@ -228,10 +228,13 @@ TEST(RanksWithoutMemory, PlanAllPartsOfACallBeforeTheFirst) {
   }
 }
 
-/// Sends each rank a number from `sent` and gets one from each, until memory lacks.
+constexpr const char* kNotCopied = "a number cannot be copied";
+
+/// Sends each rank a number and gets one from each, until memory lacks for that, or a copy fails.
 class ShortParcels final : public Parcels {
  public:
-  ShortParcels(std::span<std::int64_t> got, int lacking) : got_(got), lacking_(lacking) {}
+  ShortParcels(std::span<std::int64_t> got, int lacking, bool is_thrown)
+      : got_(got), lacking_(lacking), is_thrown_(is_thrown) {}
 
   std::size_t bytes_to(int) override { return sizeof(std::int64_t); }
   std::size_t bytes_from(int) override { return sizeof(std::int64_t); }
@@ -240,8 +243,11 @@ class ShortParcels final : public Parcels {
     std::memcpy(&got_[static_cast<std::size_t>(rank)], from, sizeof(std::int64_t));
   }
   Outgoing to(int rank) override {
-    if (rank == lacking_) throw std::bad_alloc();
-    return {{&sent_, sizeof sent_, nullptr}, nullptr};
+    Outgoing outgoing{{&sent_, sizeof sent_, nullptr}, nullptr};
+    if (rank != lacking_) return outgoing;
+    if (is_thrown_) throw std::bad_alloc();
+    outgoing.failure = {ErrorClass::other, 0, kNotCopied};
+    return outgoing;
   }
   fabric::TypedData from(int rank) override {
     return {&got_[static_cast<std::size_t>(rank)], sizeof(std::int64_t), nullptr};
@@ -251,35 +257,42 @@ class ShortParcels final : public Parcels {
   std::int64_t sent_ = 7;
   std::span<std::int64_t> got_;
   int lacking_;
+  bool is_thrown_;
 };
 
-/// Each rank is a node. Rank 0 gets no memory for what it sends to the last one.
-TEST(RanksWithoutMemory, EndTheMessagesOfACallThatFails) {
+/// Of a call in which each rank is a node, and rank 0 cannot give what it sends to the last one.
+void expect_ended_messages(bool is_thrown) {
   const Nodes nodes = {"a", "b", "c", "d"};
   sim::PostOffice office(4);
   std::atomic<bool> has_failed = false;
   std::atomic<int> expected = 0;
   on_all_ranks(office, nodes, [&](int rank, std::shared_ptr<fabric::Team> team) {
-    auto made = Ranks::create(std::move(team), std::nullopt);
-    ASSERT_TRUE(made) << made.error().message;
+    const auto ranks = made_of(std::move(team));
+    ASSERT_NE(ranks, nullptr);
     Call call;
     call.operation = Operation::alltoallv;
-    ASSERT_NE(made.value()->prepare(call).algorithm, nullptr);
+    ASSERT_NE(ranks->prepare(call).algorithm, nullptr);
     // The others stay away, so that nothing comes of what rank 0 has begun to receive.
     if (rank == 0) {
       std::array<std::int64_t, 4> got{};
-      ShortParcels parcels(got, 3);
+      ShortParcels parcels(got, 3, is_thrown);
       Ranks::Ending ending;
-      try {
-        static_cast<void>(made.value()->run(call, {.parcels = &parcels}, {}, ending));
-      } catch (const std::bad_alloc&) {
-        expected = static_cast<int>(office.expected());
-        has_failed = true;
-      }
+      const Error thrown = attempt([&]() -> Error {
+        const auto outcome = ranks->run(call, {.parcels = &parcels}, {}, ending);
+        has_failed = outcome == Ranks::Outcome::failed && ending.error.message == kNotCopied;
+        return {};
+      });
+      if (thrown) has_failed = is_thrown;
+      expected = static_cast<int>(office.expected());
     }
   });
   EXPECT_TRUE(has_failed);
   EXPECT_EQ(expected, 0);
+}
+
+TEST(RanksWithoutMemory, EndTheMessagesOfACallThatFails) {
+  expect_ended_messages(true);
+  expect_ended_messages(false);
 }
 
 }  // namespace
