@@ -170,8 +170,9 @@ void NodeTransport::wait_for_messages() {
   if (waiter_.spins == 0) ::nanosleep(&pause, nullptr);
 }
 
-/// What has begun to come goes on coming, from ranks that are in the call: to end it may take some
-/// milliseconds. A message that cannot be ended keeps its memory for good.
+/// What has begun to come goes on coming, from ranks that are in the call. It is not waited for
+/// without end, since such a rank may have failed, too: what is late may still be written to the
+/// program's buffer. A message that cannot be ended keeps our own memory for good.
 void NodeTransport::end_messages() {
   constexpr int kTries = 50;
   for (; under_way_ > 0; --under_way_) {
