@@ -112,6 +112,7 @@ Error NodeTransport::receive(int rank, std::span<std::byte> bytes) {
 }
 
 Error NodeTransport::send_parcel(int rank, Parcels::Outgoing parcel) {
+  if (parcel.failure) return std::move(parcel.failure);
   Place& place = next_place();
   place.copy = std::move(parcel.copy);
   return waiter_.messenger->start_typed_send(*place.message, tag_, rank, parcel.data);
@@ -169,8 +170,9 @@ void NodeTransport::wait_for_messages() {
   if (waiter_.spins == 0) ::nanosleep(&pause, nullptr);
 }
 
-/// What has begun to come goes on coming, from ranks that are in the call: to end it may take some
-/// milliseconds. A message that cannot be ended keeps its memory for good.
+/// What has begun to come goes on coming, from ranks that are in the call. It is not waited for
+/// without end, since such a rank may have failed, too: what is late may still be written to the
+/// program's buffer. A message that cannot be ended keeps our own memory for good.
 void NodeTransport::end_messages() {
   constexpr int kTries = 50;
   for (; under_way_ > 0; --under_way_) {

@@ -24,8 +24,8 @@ class NodeTransport final : public Transport {
   void begin_call(std::uint64_t note);
   /// All ranks of the node have come to the call.
   void note_meeting() { met_ = call_; }
-  /// For a call that has failed: nothing comes into its buffers any more, which the program may
-  /// free then.
+  /// For a call that has failed, whose buffers the program may free then: messages that have not
+  /// begun to come are cancelled, others are waited for, some milliseconds.
   void end_messages();
   /// Nothing is done in this call.
   void pass_call();

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "base/result.h"
 #include "fabric/messenger.h"
 
 namespace headrace::collective {
@@ -28,6 +29,7 @@ class Parcels {
   struct Outgoing {
     fabric::TypedData data;
     std::unique_ptr<std::byte[]> copy;
+    Error failure{};  ///< why it could not be copied; then nothing is sent
   };
   virtual Outgoing to(int rank) = 0;
   virtual fabric::TypedData from(int rank) = 0;

@@ -31,6 +31,25 @@ std::uint64_t note_of(const Call& call, std::uint64_t number) {
   return (number << kBitsOfOperation | operation) << kBitsOfBytes | (call.bytes & kBytes);
 }
 
+bool is_same_call(std::uint64_t given, std::uint64_t note) {
+  return given >> kBitsOfBytes == note >> kBitsOfBytes;
+}
+
+/// The call as a rank made it that gave such a note.
+Call as_given(const Call& call, std::uint64_t note) {
+  Call whole = call;
+  whole.bytes = note & kBytes;
+  return whole;
+}
+
+/// What is moved at a time, from there on.
+Call part_of(const Call& call, std::size_t begin, std::size_t most) {
+  Call part = call;
+  part.bytes = std::min(most, call.bytes - begin);
+  if (part.blocks.size != 0) part.blocks.size = part.bytes;
+  return part;
+}
+
 constexpr const char* kElsewhere =
     "it was measured to be slower, but on other numbers of nodes and of their ranks";
 
@@ -118,10 +137,7 @@ Limits Ranks::limits() const {
 
 void Ranks::fill(const Call& call, bool is_part, Prepared& prepared) const {
   prepared.part = is_part ? call.bytes : part_bytes(shape(), call, limits());
-  Call part = call;
-  part.bytes = prepared.part;
-  if (part.blocks.are_alike() && part.blocks.size != 0) part.blocks.size = part.bytes;
-  const Choice choice = choose(shape(), part, limits());
+  const Choice choice = choose(shape(), part_of(call, 0, prepared.part), limits());
   prepared.algorithm = choice.algorithm;
   prepared.obstacle = choice.obstacle;
   prepared.schedule.steps.clear();
@@ -150,6 +166,8 @@ const Ranks::Prepared& Ranks::prepare(const Call& call, bool is_part) {
                             kMostKept;
   Kept& kept = kept_[place];
   if (kept.is_for(call, is_part)) return kept.prepared;
+  // Before the call is filled in: a part may take its place.
+  if (!is_part) prepare_parts(call);
   kept.is_filled = false;
   fill(call, is_part, kept.prepared);
   kept.is_part = is_part;
@@ -162,8 +180,38 @@ const Ranks::Prepared& Ranks::prepare(const Call& call, bool is_part) {
   return kept.prepared;
 }
 
+/// Where memory lacks for parts, that is to be known before the first of them begins. Places only
+/// grow, so to plan parts once more takes no memory.
+void Ranks::prepare_parts(const Call& call) {
+  const std::size_t most = part_bytes(shape(), call, limits());
+  if (most >= call.bytes) return;
+  prepare(part_of(call, 0, most), true);
+  prepare(part_of(call, (call.bytes - 1) / most * most, most), true);
+}
+
 void Ranks::pass(Operation operation) {
   if (carries(operation)) transport_.pass_call();
+}
+
+/// Nodes know nothing of each other. On one node all learn of it, but the root of a broadcast,
+/// which waits for nobody: then this rank goes by what the root has done.
+bool Ranks::lack_memory(const Call& call) {
+  const bool is_on_one_node = shape().node_count == 1;
+  if (!is_on_one_node || call.operation != Operation::bcast || call.root == shape().rank) {
+    pass(call.operation);
+    return is_on_one_node;
+  }
+  const std::uint64_t note = note_of(call, transport_.call() + 1);
+  transport_.begin_call(note);
+  transport_.wait({.kind = Step::Kind::await, .phase = 1, .peer = call.root});
+  const std::uint64_t given = transport_.note_of(call.root);
+  const bool is_left = !is_same_call(given, note);
+  if (is_left) {
+    transport_.leave_call();
+  } else {
+    leave_parts(as_given(call, given));
+  }
+  return is_left;
 }
 
 bool Ranks::carries(Operation operation) const {
@@ -233,11 +281,9 @@ Ranks::Outcome Ranks::run_part(const Call& call, const Schedule& schedule, const
 /// All parts but the last are alike, and so are made by one algorithm.
 Ranks::Outcome Ranks::run_parts(const Call& call, std::size_t most, const Buffers& buffers,
                                 const Reduction& reduction, std::uint64_t note, Error& error) {
-  Call part = call;
   Buffers own = buffers;
   for (std::size_t begin = 0; begin < call.bytes; begin += most) {
-    part.bytes = std::min(most, call.bytes - begin);
-    if (part.blocks.size != 0) part.blocks.size = part.bytes;
+    const Call part = part_of(call, begin, most);
     // Ranks that give nothing, or get nothing, have no such buffer.
     own.send = buffers.send == nullptr ? nullptr : buffers.send + begin;
     own.receive = buffers.receive == nullptr ? nullptr : buffers.receive + begin;
@@ -271,12 +317,12 @@ void Ranks::leave_parts(const Call& call) {
 Ranks::Outcome Ranks::follow_root(const Call& call, std::uint64_t note, const Buffers& buffers,
                                   Ending& ending) {
   const std::uint64_t given = transport_.note_of(call.root);
-  if (given >> kBitsOfBytes != note >> kBitsOfBytes) return Outcome::differs;
-  Call whole = call;
-  whole.bytes = given & kBytes;
+  if (!is_same_call(given, note)) return Outcome::differs;
+  const Call whole = as_given(call, given);
   std::vector<std::byte> memory;
   ending.error = attempt([&]() -> Error {
     memory.resize(whole.bytes);
+    prepare(whole);
     return {};
   });
   if (ending.error) {

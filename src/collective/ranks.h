@@ -65,6 +65,10 @@ class Ranks {
   /// of the operation here, and they know.
   void pass(Operation operation);
 
+  /// This rank lacks memory for the next call, of which the root is known. True if the call is left
+  /// to the library, as all others learn; else they have carried it out, or wait for this rank.
+  bool lack_memory(const Call& call);
+
   enum class Outcome {
     done,
     differs,  ///< other ranks passed, or said otherwise of the call: it is left to the library
@@ -111,6 +115,7 @@ class Ranks {
   Outcome follow_root(const Call& call, std::uint64_t note, const Buffers& buffers, Ending& ending);
   /// `is_part`: of a call that we carry out, whatever was measured of a call as large as the part.
   const Prepared& prepare(const Call& call, bool is_part);
+  void prepare_parts(const Call& call);
   void fill(const Call& call, bool is_part, Prepared& prepared) const;
   void set_uses(const std::optional<Measured>& measured);
   /// Null where nothing was measured of such a call.

@@ -133,12 +133,12 @@ bool barrier(MPI_Comm comm, int& code) {
 bool bcast(const Data& data, int root, MPI_Comm comm, int& code) {
   Request request(Operation::bcast, comm);
   return attempted(request, code, [&] {
+    if (root < 0 || root >= request.size()) return request.pass(kNoRoot);
+    request.call.root = root;  // first: whoever lacks memory goes by what the root does
     const CollectiveType type = collective_type(data.type);
     if (has_obstacle(request, data, type)) return false;
     if (!may_count(data.count, type.size)) return request.pass(kTooLarge);
-    if (root < 0 || root >= request.size()) return request.pass(kNoRoot);
     request.call.bytes = static_cast<std::size_t>(data.count * type.size);
-    request.call.root = root;
     if (!request.takes_size()) return false;
     if (request.rank() == root) {
       return request.run(Packed::to_send(data, type, comm), nullptr, code);

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <new>
+#include <mutex>
 
-#include "abi/flavour/backoff.h"
 #include "abi/flavour/collective_request.h"
-#include "abi/flavour/communicator_messenger.h"
+#include "abi/flavour/error.h"
+#include "abi/flavour/quiet_self.h"
 
 namespace headrace::HEADRACE_FLAVOUR::collective_calls {
 namespace {
@@ -35,41 +35,30 @@ MPI_Datatype type_of_bytes(std::int64_t bytes) {
 }
 
 /// Copies an element of more bytes than MPI_Pack counts: as a message of this rank to itself.
-Error copy_by_message(const fabric::TypedData& from, const fabric::TypedData& to) {
-  auto made = make_messenger(MPI_COMM_SELF, {});
-  if (!made) return made.error();
-  fabric::Messenger& self = *made.value();
-  const auto received = self.make_message();
-  const auto sent = self.make_message();
-  if (Error error = self.start_typed_receive(*received, 0, 0, to)) return error;
-  if (Error error = self.start_typed_send(*sent, 0, 0, from)) {
-    received->end();
-    return error;
-  }
-  Backoff backoff;
-  for (fabric::Message* const message : {received.get(), sent.get()}) {
-    for (Result<bool> is_done = false; !is_done.value(); backoff.wait()) {
-      is_done = message->is_done();
-      if (!is_done) return is_done.error();
-    }
-  }
-  return {};
+Error copy_by_message(const std::byte* from, MPI_Datatype type, std::byte* to, MPI_Datatype bytes) {
+  static std::mutex mutex;  // else threads could get each other's
+  const std::lock_guard lock(mutex);
+  const MPI_Comm self = quiet_self();
+  const bool is_copied =
+      self != MPI_COMM_NULL && native.Sendrecv(from, 1, type, 0, 0, to, 1, bytes, 0, 0, self,
+                                               MPI_STATUS_IGNORE) == MPI_SUCCESS;
+  return is_copied ? Error() : native_failure("copy an element of more than 2 GiB");
 }
 
-void pack_large(const std::byte* from, std::int64_t count, const CollectiveType& facts,
-                MPI_Datatype type, std::byte* to) {
+Error pack_large(const std::byte* from, std::int64_t count, const CollectiveType& facts,
+                 MPI_Datatype type, std::byte* to) {
   MPI_Datatype bytes = type_of_bytes(facts.size);
   Error failed;
   for (std::int64_t i = 0; i < count && !failed; ++i) {
-    failed = copy_by_message({from + i * facts.extent, 1, &type}, {to + i * facts.size, 1, &bytes});
+    failed = copy_by_message(from + i * facts.extent, type, to + i * facts.size, bytes);
   }
   native.Type_free(&bytes);
-  if (failed) throw std::bad_alloc();
+  return failed;
 }
 
 /// Copies elements one behind the other, without gaps.
-void pack_all(const std::byte* from, std::int64_t count, const CollectiveType& facts,
-              MPI_Datatype type, std::byte* to, MPI_Comm comm) {
+Error pack_all(const std::byte* from, std::int64_t count, const CollectiveType& facts,
+               MPI_Datatype type, std::byte* to, MPI_Comm comm) {
   // Only what is sent in place can be as large.
   if (facts.size > std::numeric_limits<int>::max()) {
     return pack_large(from, count, facts, type, to);
@@ -81,6 +70,7 @@ void pack_all(const std::byte* from, std::int64_t count, const CollectiveType& f
     native.Pack(from + done * facts.extent, static_cast<int>(part), type, to + done * facts.size,
                 static_cast<int>(part * facts.size), &position, comm);
   }
+  return {};
 }
 
 }  // namespace
@@ -124,14 +114,14 @@ CallParcels::~CallParcels() {
   for (MPI_Datatype& type : own_types_) native.Type_free(&type);
 }
 
-void CallParcels::pack(int rank, std::byte* to) {
+Error CallParcels::copy(int rank, std::byte* to) const {
   const CollectiveType facts = send_.facts_of(rank);
   const std::byte* const from = send_.address_of(rank);
-  if (!has_to_be_packed(from, facts)) {
-    std::memcpy(to, from, send_.bytes_of(rank));
-  } else {
-    pack_all(from, send_.count_of(rank), facts, send_.type_of(rank), to, comm_);
+  if (has_to_be_packed(from, facts)) {
+    return pack_all(from, send_.count_of(rank), facts, send_.type_of(rank), to, comm_);
   }
+  std::memcpy(to, from, send_.bytes_of(rank));
+  return {};
 }
 
 void CallParcels::unpack(int rank, const std::byte* from, std::size_t bytes) {
@@ -150,7 +140,7 @@ CallParcels::Outgoing CallParcels::to(int rank) {
   const std::size_t bytes = send_.bytes_of(rank);
   Outgoing outgoing;
   outgoing.copy = std::make_unique_for_overwrite<std::byte[]>(bytes);
-  pack(rank, outgoing.copy.get());
+  outgoing.failure = copy(rank, outgoing.copy.get());
   outgoing.data = {outgoing.copy.get(), static_cast<std::int64_t>(bytes), nullptr};
   if (bytes > std::numeric_limits<int>::max()) {
     // More than the library may be able to count: in the program's elements it can.

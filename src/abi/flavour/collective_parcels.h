@@ -46,12 +46,15 @@ class CallParcels final : public collective::Parcels {
 
   std::size_t bytes_to(int rank) override { return send_.bytes_of(rank); }
   std::size_t bytes_from(int rank) override { return receive_.bytes_of(rank); }
-  void pack(int rank, std::byte* to) override;
+  void pack(int rank, std::byte* to) override { static_cast<void>(copy(rank, to)); }
   void unpack(int rank, const std::byte* from, std::size_t bytes) override;
   Outgoing to(int rank) override;
   fabric::TypedData from(int rank) override { return receive_.data_of(rank); }
 
  private:
+  /// A small parcel is copied in any case.
+  Error copy(int rank, std::byte* to) const;
+
   Side send_;
   Side receive_;
   bool is_in_place_;

@@ -73,14 +73,11 @@ bool Request::pass(const char* reason) noexcept {
   return false;
 }
 
-bool Request::lack_memory(int& code) noexcept {
-  const bool is_on_one_node = ranks_->shape().node_count == 1;
-  pass("memory lacks");
-  // Nodes know nothing of each other. On one node all learn of it, but the root of a broadcast,
-  // which waits for nobody and so has carried the call out.
-  const bool has_root = call.operation == collective::Operation::bcast;
-  if (is_on_one_node && (!has_root || rank() == call.root)) return false;
-  return raise_lack(code);
+bool Request::lack_memory(int& code) {
+  const bool is_left = ranks_->lack_memory(call);
+  note({.reason = "memory lacks", .has_size = has_size_}, ranks_);
+  ranks_ = nullptr;
+  return !is_left && raise_lack(code);
 }
 
 bool Request::raise_lack(int& code) const {

@@ -38,9 +38,9 @@ class Request {
   /// of the node, and the user. Returns false.
   bool pass(const char* reason) noexcept;
 
-  /// Memory lacks on this rank alone. The call is passed if all others learn of that, else it
-  /// fails: they would wait for this rank for ever. Returns whether it has failed.
-  bool lack_memory(int& code) noexcept;
+  /// Memory lacks on this rank alone. The call is left to the library if all others learn of that,
+  /// else it fails: they have carried it out, or wait for this rank. Returns whether it has failed.
+  bool lack_memory(int& code);
 
   /// Whether we carry out calls of this size, which is set; else the call is passed. To be asked
   /// before the data is looked at, so that the library's calls are as fast as without us.

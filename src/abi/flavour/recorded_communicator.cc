@@ -250,7 +250,8 @@ Latest recorded(MPI_Comm communicator) noexcept {
   }
 }
 
-int open_entry_log(MPI_Comm communicator, const Facts& facts, std::uint32_t thread) {
+/// Where memory lacks, the communicator's waits are not followed.
+int open_entry_log(MPI_Comm communicator, const Facts& facts, std::uint32_t thread) noexcept {
   record::CollectiveWaits* const waits = record::collective_waits();
   const int on_node = record::job_mark().ranks_on_node;
   int rank = 0;
@@ -258,9 +259,12 @@ int open_entry_log(MPI_Comm communicator, const Facts& facts, std::uint32_t thre
       native.Comm_rank(communicator, &rank) != MPI_SUCCESS) {
     return record::CollectiveWaits::kNoLog;
   }
-  const std::vector<std::int32_t> members = members_of(communicator, facts.size);
-  if (members.empty()) return record::CollectiveWaits::kNoLog;
-  return waits->open(thread, facts.id, members, rank);
+  try {
+    const std::vector<std::int32_t> members = members_of(communicator, facts.size);
+    if (!members.empty()) return waits->open(thread, facts.id, members, rank);
+  } catch (const std::bad_alloc&) {
+  }
+  return record::CollectiveWaits::kNoLog;
 }
 
 }  // namespace

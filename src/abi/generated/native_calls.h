@@ -78,6 +78,7 @@ struct NativeCalls {
   decltype(&PMPI_Reduce_local) Reduce_local = nullptr;
   decltype(&PMPI_Request_free) Request_free = nullptr;
   decltype(&PMPI_Send) Send = nullptr;
+  decltype(&PMPI_Sendrecv) Sendrecv = nullptr;
   decltype(&PMPI_Status_set_cancelled) Status_set_cancelled = nullptr;
   decltype(&PMPI_Status_set_elements_x) Status_set_elements_x = nullptr;
   decltype(&PMPI_Test) Test = nullptr;
@@ -193,6 +194,7 @@ void for_each_call(NativeCalls& calls, Visit visit) {
   visit("PMPI_Reduce_local", calls.Reduce_local, true);
   visit("PMPI_Request_free", calls.Request_free, true);
   visit("PMPI_Send", calls.Send, true);
+  visit("PMPI_Sendrecv", calls.Sendrecv, true);
   visit("PMPI_Status_set_cancelled", calls.Status_set_cancelled, true);
   visit("PMPI_Status_set_elements_x", calls.Status_set_elements_x, true);
   visit("PMPI_Test", calls.Test, true);

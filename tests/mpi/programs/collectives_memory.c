@@ -4,16 +4,18 @@
  *
  *   first  at each of the layer's allocations in turn that a communicator's first calls make
  *   root   of a broadcast, for its copy of data with gaps
+ *   parts  a rank that is not the root of a broadcast in several parts, for the same
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "store_fault.h"
 
-enum { CALLS = 4, MOST = 1000, TURNS = 3, NUMBERS = 2000 };
+enum { CALLS = 4, MOST = 1000, TURNS = 3, FEW = 2000, MANY = 3 << 20 };
 
 static int rank, ranks;
 static long wrong, lacked;
@@ -58,22 +60,27 @@ static int first(MPI_Comm comm, int number, int poor) {
   return rank == poor ? have_plenty() : 0;
 }
 
-/* The root alone has data with gaps, more in each turn: memory for copies is kept. */
-static int root(MPI_Comm comm, int number, int poor) {
-  static int data[2 * TURNS * NUMBERS];
-  const int is_poor = rank == poor, step = is_poor ? 2 : 1, count = (number + 1) * NUMBERS;
+/* The poor rank alone has data with gaps, more in each turn: memory for copies is kept. Whoever is
+ * not the root learns too late that it lacks memory. */
+static int broadcast(MPI_Comm comm, int number, int poor, int root, int numbers) {
+  const int is_poor = rank == poor, step = is_poor ? 2 : 1, count = (number + 1) * numbers;
+  int* const data = malloc(sizeof(int) * count * step);
   MPI_Datatype gapped;
   MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &gapped);
   MPI_Type_commit(&gapped);
   for (int call = 0; call < CALLS; ++call) sum_up(comm, number);
-  for (int i = 0; i < count; ++i) data[i * step] = is_poor ? i + number : -1;
+  for (int i = 0; i < count; ++i) data[i * step] = rank == root ? i + number : -1;
   if (is_poor) lack(0);
-  const int code = MPI_Bcast(data, count, is_poor ? gapped : MPI_INT, poor, comm);
-  const int has_lacked = is_poor ? have_plenty() : 0;
-  expect(code == MPI_SUCCESS, "the code is wrong", number);
-  for (int i = 0; i < count; ++i) expect(data[i * step] == i + number, "a number is wrong", number);
-  sum_up(comm, number);
+  const int code = MPI_Bcast(data, count, is_poor ? gapped : MPI_INT, root, comm);
+  const int has_lacked = is_poor ? have_plenty() : 0, fails = has_lacked && rank != root;
+  lacked += fails;
+  expect(fails ? is_lack(code) : code == MPI_SUCCESS, "the code is wrong", number);
+  for (int i = 0; !fails && i < count; ++i) {
+    expect(data[i * step] == i + number, "a number is wrong", number);
+  }
+  for (int call = 0; call < CALLS; ++call) sum_up(comm, number);
   MPI_Type_free(&gapped);
+  free(data);
   return has_lacked;
 }
 
@@ -81,18 +88,21 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const int is_root = argc > 1 && strcmp(argv[1], "root") == 0;
+  const int is_first = argc > 1 && strcmp(argv[1], "first") == 0;
+  const int in_parts = argc > 1 && strcmp(argv[1], "parts") == 0;
   int met[64] = {0};
   for (int poor = 0; poor < ranks; ++poor) {
     int is_over = 0;
-    for (int number = 0; !is_over && number < (is_root ? TURNS : MOST); ++number) {
+    for (int number = 0; !is_over && number < (is_first ? MOST : TURNS); ++number) {
       MPI_Comm comm;
       MPI_Comm_dup(MPI_COMM_WORLD, &comm);
       MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-      int here = is_root ? root(comm, number, poor) : first(comm, number, poor);
+      const int root = (poor + in_parts) % ranks, numbers = in_parts ? MANY : FEW;
+      int here =
+          is_first ? first(comm, number, poor) : broadcast(comm, number, poor, root, numbers);
       MPI_Allreduce(MPI_IN_PLACE, &here, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
       met[poor] += here;
-      is_over = !is_root && here == 0;
+      is_over = is_first && here == 0;
       MPI_Comm_free(&comm);
     }
   }
