@@ -76,8 +76,13 @@ def test_closed_descriptors(host: Host, what: str, library) -> None:
     if what == "files":
         assert len(decoys) == 4, result.explain()
     assert all(one == ("0", "0") for one in decoys), result.explain()
-    for own in (*directory.glob("a*"), *directory.glob("b*")):
-        assert own.read_bytes() == b"d" * 100, own
+    for rank in "ab":
+        files = sorted(directory.glob(f"{rank}*"), key=lambda own: int(own.name[1:]))
+        # The launcher, whose connection is closed, may end the rank between open and write.
+        if what == "all" and files and not files[-1].read_bytes():
+            files.pop()
+        for own in files:
+            assert own.read_bytes() == b"d" * 100, own
 
 
 @pytest.mark.parametrize("first", ["layer", "other"])
