@@ -31,12 +31,14 @@ int main(int argc, char** argv) {
                             modes[i] | MPI_MODE_CREATE, MPI_INFO_NULL, &file) != MPI_SUCCESS;
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) printf("open %d\n", locks_of(argv[1]));
+    MPI_Barrier(MPI_COMM_WORLD);
     failed |= MPI_File_write_at_all(file, 100 * rank, argv[1], 1, MPI_BYTE, MPI_STATUS_IGNORE);
     failed |= MPI_File_sync(file) != MPI_SUCCESS;
     failed |= MPI_File_preallocate(file, 5000) != MPI_SUCCESS;
     failed |= MPI_File_close(&file) != MPI_SUCCESS;
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) printf("closed %d\n", locks_of(argv[1]));
+    MPI_Barrier(MPI_COMM_WORLD);
   }
   MPI_Finalize();
   return failed;
