@@ -171,7 +171,7 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
   nodes_write_for_each_other_ = agreement.value().view.may_exchange();
   executor_->collective().set(agreement.value());
   executor_->collective().get_ready(layout_.kind);
-  if (mode_.write) hold_lock();
+  if (mode_.write) take_first_lock();
   report_corrections(agreement.value());
   if (asked.displays) display_aggregators(agreement.value());
   recorded_.note_open();
@@ -181,15 +181,20 @@ Error OpenFile::open(std::unique_ptr<exchange::FileChannel> channel,
                                  : Error{};
 }
 
-/// Collective, for as long as the file is open. NFS also looks then for what other nodes have
-/// written. Files of one node's ranks, too: other nodes may have the same one open.
-void OpenFile::hold_lock() {
-  if (!storage::extends_writes(layout_.kind) || !settings().nfs_lock) return;
-  const Error failed =
-      attempt([this] { return hold_client_lock(*store_, mode_.read, channel_->nodes().rank()); });
+/// On NFS, for as long as the file is open. Taken once more, it finds what other nodes have
+/// written. In files of one node's ranks, too: other nodes may have the same one open.
+Error OpenFile::take_lock() {
+  if (!storage::extends_writes(layout_.kind) || !settings().nfs_lock) return {};
+  return attempt(
+      [this] { return hold_client_lock(*store_, mode_.read, channel_->nodes().rank()); });
+}
+
+/// Collective. The first rank tells if one was refused the lock.
+void OpenFile::take_first_lock() {
+  if (!storage::extends_writes(layout_.kind)) return;
+  const Error failed = take_lock();
   Refused all{failed && failed.system_error == 0 ? ENOMEM : failed.system_error};
   if (channel_->combine(all) || all.system_error == 0 || channel_->nodes().rank() != 0) return;
-  if (!mode_.write) return;
   static_cast<void>(attempt([&]() -> Error {
     print_message_once("nodes may write over each other's bytes in '" + printable(path_) +
                        "' (a lock that keeps NFS from writing whole pages was refused: " +
@@ -312,7 +317,7 @@ Error OpenFile::change_size(ByteCount size, Change change) {
   }
   calls_.wait_for_meetings();
   Error failed = executor_->settle();
-  hold_lock();
+  static_cast<void>(take_lock());
   const Result<ByteCount> present = store_->size();
   ChangeOfSize all{fabric::Extremes::of(size), present ? present.value() : 0};
   if (Error error = channel_->combine(all)) return error;

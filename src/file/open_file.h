@@ -74,7 +74,8 @@ class OpenFile : public File {
   Error settle_and(Error (storage::Store::*action)());
   void report_corrections(const Agreement& agreement);
   void display_aggregators(const Agreement& agreement);
-  void hold_lock();
+  Error take_lock();
+  void take_first_lock();
   template <class Change>
   Error change_size(ByteCount size, Change change);
   PreparedCall prepare(const TransferCall& call, bool in_background);

@@ -33,7 +33,8 @@ def test_each_rank_that_writes_has_a_lock(
     program = compile_c(host, ["locked_file.c"], "locked-file")
     given = preload([library]) | {"HEADRACE_FS_FACTS": f"*:kind={kind}", "HEADRACE_RECORD": "0"}
     given["HEADRACE_NFS_LOCK"] = switch
-    line = [program, place / "file"]
+    # Where nodes write for each other, all must sync.
+    line = [program, place / "file", *(["alone"] if kind == "nfs" else [])]
     result = launch_on_nodes(host, two_nodes, line, given, ranks_per_node=RANKS_A_NODE)
     assert result.code == 0, result.explain()
     locks = LOCKS[kind] if switch == "1" else 0
