@@ -73,13 +73,6 @@ std::string size_text(ByteCount size) {
   return std::to_string(size) + units[unit];
 }
 
-/// Without spaces and tabs at its ends.
-std::string_view without_blanks(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t";
-  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
-  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
-}
-
 /// Takes values one by one; the last one for a setting counts. An empty one stands for the default.
 class SettingAssigner {
  public:

@@ -7,6 +7,11 @@
 namespace headrace {
 namespace {
 
+std::string_view without_ends(std::string_view text, std::string_view blanks) {
+  text.remove_prefix(std::min(text.find_first_not_of(blanks), text.size()));
+  return text.substr(0, text.find_last_not_of(blanks) + 1);
+}
+
 /// Smallest number of insertions, deletions and replacements that turn one text into the other
 /// (Wagner and Fischer, Journal of the ACM 21(1), 1974).
 std::size_t edit_distance(std::string_view from, std::string_view to) {
@@ -52,6 +57,14 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
     }
   }
   return nearest;
+}
+
+std::string_view without_blanks(std::string_view text) {
+  return without_ends(text, " \t");
+}
+
+std::string_view trimmed(std::string_view text) {
+  return without_ends(text, " \t\r\n");
 }
 
 }  // namespace headrace

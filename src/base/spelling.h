@@ -14,6 +14,11 @@ std::string_view nearest_name(std::string_view name, std::span<const std::string
 /// `text` with small letters for A to Z, in any locale.
 std::string lower_case(std::string_view text);
 
+/// The text without spaces and tabs at its ends.
+std::string_view without_blanks(std::string_view text);
+/// The same, and without line ends.
+std::string_view trimmed(std::string_view text);
+
 inline constexpr std::size_t kMaxPrinted = 60;
 
 /// Text from outside, made fit for a message: cut to `most` characters, with control characters

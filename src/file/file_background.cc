@@ -2,8 +2,7 @@
 #include "buffering/buffered_store.h"
 #include "exchange/shared_pointer_service.h"
 #include "file/open_file.h"
-#include "posix/descriptor_buffers.h"
-#include "posix/stream_buffers.h"
+#include "posix/endings.h"
 #include "threads/helper_threads.h"
 
 // Calls of an open file that go on while the program computes.
@@ -160,9 +159,7 @@ Outcome OpenFile::end(Direction direction, bool shared, bool has_offset) {
 
 void settle_files() noexcept {
   static_cast<void>(buffering::settle_all());
-  posix::buffers::release_all("the job ends");
-  posix::buffers::tell_unreported();
-  posix::streams::save_all();
+  posix::save_all("the job ends");
 }
 
 void stop_background() {

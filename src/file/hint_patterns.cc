@@ -12,7 +12,6 @@
 namespace headrace::file {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\n";
 constexpr auto kNone = std::string_view::npos;
 
 bool is_key_letter(char letter) {
@@ -33,12 +32,6 @@ bool is_host(std::string_view text) {
   return count == "*" || (!count.empty() && std::ranges::all_of(count, [](char letter) {
            return letter >= '0' && letter <= '9';
          }));
-}
-
-std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(kBlanks);
-  if (begin == kNone) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
 }
 
 class Reader {

@@ -12,12 +12,6 @@
 namespace headrace::plan {
 namespace {
 
-std::string_view without_blanks(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 Error bad_entry(std::string_view entry, const char* reason) {
   return {ErrorClass::info, 0,
           "is no list of hosts (" + std::string(reason) + " in '" + printable(entry) +

@@ -1,6 +1,8 @@
 // Stand-ins for functions that end the process, replace its program, or start another: what buffers
 // hold back is in the files before. They are led here only if files get buffers, but for those that
 // may start a child which shares this memory.
+#include "posix/endings.h"
+
 #include <sys/syscall.h>
 
 #include <cstdarg>
@@ -12,14 +14,16 @@
 #include "posix/stand_ins.h"
 #include "posix/stream_buffers.h"
 
-namespace headrace::posix::counted {
-namespace {
+namespace headrace::posix {
 
-void save_all(const char* why) {
+void save_all(const char* why) noexcept {
   buffers::release_all(why);
   buffers::tell_unreported();
   streams::save_all();
 }
+
+namespace counted {
+namespace {
 
 void end_all() {
   save_all("the process ends");
@@ -227,4 +231,5 @@ long syscall(long number, ...) noexcept {
   return real.syscall(number, words[0], words[1], words[2], words[3], words[4], words[5]);
 }
 
-}  // namespace headrace::posix::counted
+}  // namespace counted
+}  // namespace headrace::posix

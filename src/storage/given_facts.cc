@@ -16,13 +16,6 @@
 namespace headrace::storage {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r\n";
-  const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
-  text.remove_prefix(begin);
-  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
-}
-
 template <class Value, class Read>
 std::string read_into(std::optional<Value>& place, Read read) {
   Value value{};
