@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 #include <new>
+#include <utility>
 
 #include "buffering/guards.h"
 
@@ -51,8 +52,7 @@ Transferred BlockCache::write(FileOffset offset, std::span<const iovec> segments
   counts_.writes += 1;
   end_seen_ = -1;
   if (has_failed_behind_) [[unlikely]] {
-    if (const int error = write_all(lock, kAll)) return {0, error};
-    has_failed_behind_ = false;
+    if (const int error = flush(lock)) return {0, error};
   }
   Transferred done;
   for_each_piece(offset, segments, shape_.size, [&](const Range& piece, std::byte* memory) {
@@ -127,7 +127,7 @@ Transferred BlockCache::put(Lock& lock, const Range& piece, const std::byte* dat
   const bool is_at_end = block->dirty.end == block->begin + shape_.size;
   if (is_at_end && !hand_over(*block, Direction::write)) {
     // The bytes are taken: if they cannot be written, a later call tells.
-    if (write_out(lock, *block) != 0) has_failed_behind_ = true;
+    note_behind(write_out(lock, *block));
   }
   return {piece.bytes(), 0};
 }
@@ -139,7 +139,9 @@ Transferred BlockCache::get(Lock& lock, const Range& piece, std::byte* data, boo
   // What cannot be written of other ranges is no reason that these bytes cannot be read.
   int error = 0;
   Block* const block = is_sequential ? claim(lock, piece.begin, error) : nullptr;
-  if (block != nullptr && write_out(lock, *block) == 0) {
+  if (block != nullptr) error = write_out(lock, *block);
+  note_behind(error);
+  if (block != nullptr && error == 0) {
     error = fill(lock, *block, piece.begin + done);
     if (error != 0) return {done, error};
     return {done + copy_known(lock, {piece.begin + done, piece.end}, data + done), 0};
@@ -261,9 +263,31 @@ void BlockCache::forget(Lock& lock, const Range& range) {
   }
 }
 
+/// `error`: of bytes that no call has waited for.
+void BlockCache::note_behind(int error) {
+  if (error == 0) return;
+  has_failed_behind_ = true;
+  if (untold_ == 0) untold_ = error;
+}
+
+/// What is to be told of these once all is written. On a local file system, what failed has been
+/// written meanwhile. NFS tells an error of earlier writes once, and takes the next.
+int BlockCache::take_untold() {
+  const int error = std::exchange(untold_, 0);
+  return error != 0 && storage::is_local(store_.layout().kind) ? 0 : error;
+}
+
+int BlockCache::flush(Lock& lock) {
+  has_failed_behind_ = false;
+  const int error = write_all(lock, kAll);
+  if (error != 0) has_failed_behind_ = true;
+  const int untold = take_untold();
+  return error != 0 ? error : untold;
+}
+
 int BlockCache::flush() {
   Lock lock(mutex_);
-  return write_all(lock, kAll);
+  return flush(lock);
 }
 
 int BlockCache::settle() {
@@ -279,7 +303,8 @@ int BlockCache::settle() {
   }
   next_read_ = end_seen_ = -1;
   has_failed_behind_ = false;
-  return failed;
+  const int untold = take_untold();
+  return failed != 0 ? failed : untold;
 }
 
 ByteCount BlockCache::settle_until(std::chrono::steady_clock::time_point deadline) {

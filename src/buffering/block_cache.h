@@ -34,7 +34,8 @@ class BlockCache : public threads::Job, public std::enable_shared_from_this<Bloc
   storage::Transferred read(FileOffset offset, std::span<const iovec> segments);
   storage::Transferred write(FileOffset offset, std::span<const iovec> segments);
 
-  /// Writes what the blocks hold back, and keeps what cannot be written. Returns an errno, or 0.
+  /// Writes what the blocks hold back, and keeps what cannot be written. Returns an errno, or 0: of
+  /// what was not written, or of what no call has told.
   int flush();
   /// Does the same, then forgets all that the blocks hold, so that nothing older than this call is
   /// read or written later. What cannot be written is lost; its errno is returned.
@@ -72,6 +73,9 @@ class BlockCache : public threads::Job, public std::enable_shared_from_this<Bloc
   int fill(Lock& lock, Block& block, FileOffset from);
   int write_out(Lock& lock, Block& block);
   int write_all(Lock& lock, const Range& range);
+  int flush(Lock& lock);
+  void note_behind(int error);
+  int take_untold();
   void read_ahead(FileOffset offset);
   void fill_ahead(Lock& lock, Block& block);
   bool hand_over(Block& block, Direction direction);
@@ -95,7 +99,8 @@ class BlockCache : public threads::Job, public std::enable_shared_from_this<Bloc
   std::uint64_t uses_ = 0;
   FileOffset next_read_ = -1;       ///< where a sequential reader goes on
   FileOffset end_seen_ = -1;        ///< where a read found the file's end; -1: none did
-  bool has_failed_behind_ = false;  ///< a full block could not be written after its call
+  bool has_failed_behind_ = false;  ///< a block could not be written behind the calls
+  int untold_ = 0;                  ///< why, if no call has told it
   BufferCounts counts_;
 };
 

@@ -136,8 +136,8 @@ void BlockCache::work() noexcept {
     handed_.erase(handed_.begin());
     if (task.direction == Direction::read) {
       fill_ahead(lock, *task.block);
-    } else if (write_out(lock, *task.block) != 0) {
-      has_failed_behind_ = true;
+    } else {
+      note_behind(write_out(lock, *task.block));
     }
   }
   jobs_ -= 1;

@@ -73,8 +73,9 @@ void SharedPointerServer::wait() {
   Clock::time_point until = Clock::time_point::max();
   polled_.clear();
   polled_.push_back({wake_.descriptor(), POLLIN, 0});
-  polled_.push_back({may_accept(now) ? listener_.descriptor() : -1, POLLIN, 0});
-  if (accept_again_ > now) until = accept_again_;
+  const Clock::time_point accepts = accepts_from();
+  polled_.push_back({accepts <= now ? listener_.descriptor() : -1, POLLIN, 0});
+  if (accepts > now) until = accepts;
   for (const Connection& connection : connections_) {
     polled_.push_back({connection.socket.descriptor(), POLLIN, 0});
     if (!connection.is_known || connection.received > 0) {
@@ -84,10 +85,11 @@ void SharedPointerServer::wait() {
   poll_until(polled_, until);
 }
 
-bool SharedPointerServer::may_accept(Clock::time_point now) const {
-  if (accept_again_ > now) return false;
-  const auto waiting = std::ranges::count(connections_, false, &Connection::is_known);
-  return waiting < static_cast<std::ptrdiff_t>(limits_.most_waiting);
+/// When the next connection may be accepted. Silent strangers must not keep out the job's ranks,
+/// which ask as soon as they are greeted.
+Clock::time_point SharedPointerServer::accepts_from() {
+  if (!most_are_waiting()) return accept_again_;
+  return std::max(accept_again_, longest_waiting()->since + limits_.grace);
 }
 
 bool SharedPointerServer::is_late(const Connection& connection, Clock::time_point now) const {
@@ -96,7 +98,7 @@ bool SharedPointerServer::is_late(const Connection& connection, Clock::time_poin
 }
 
 void SharedPointerServer::accept_all() {
-  while (may_accept(Clock::now())) {
+  while (accepts_from() <= Clock::now()) {
     if (connections_.size() == limits_.most_connections && !make_room()) return pause_accepting();
     Socket socket = accept(listener_);
     if (!socket) {
@@ -110,6 +112,7 @@ void SharedPointerServer::accept_all() {
     if (!challenge || !send_now(socket, encode(PointerGreeting{greeting_, challenge.value()}))) {
       continue;
     }
+    if (most_are_waiting()) close(*longest_waiting());
     connections_.push_back({std::move(socket), challenge.value(), {}, 0, false, Clock::now()});
   }
 }
@@ -126,9 +129,29 @@ bool SharedPointerServer::make_room() {
     if (idlest == nullptr || connection.since < idlest->since) idlest = &connection;
   }
   if (idlest == nullptr) return false;
-  std::swap(*idlest, connections_.back());
-  connections_.pop_back();
+  close(*idlest);
   return true;
+}
+
+/// Whether as many connections as may have not asked yet.
+bool SharedPointerServer::most_are_waiting() const {
+  const auto waiting = std::ranges::count(connections_, false, &Connection::is_known);
+  return waiting >= static_cast<std::ptrdiff_t>(limits_.most_waiting);
+}
+
+/// Null if all connections have asked.
+SharedPointerServer::Connection* SharedPointerServer::longest_waiting() {
+  Connection* longest = nullptr;
+  for (Connection& connection : connections_) {
+    if (connection.is_known) continue;
+    if (longest == nullptr || connection.since < longest->since) longest = &connection;
+  }
+  return longest;
+}
+
+void SharedPointerServer::close(Connection& connection) {
+  std::swap(connection, connections_.back());
+  connections_.pop_back();
 }
 
 bool SharedPointerServer::receive_question(Connection& connection) {

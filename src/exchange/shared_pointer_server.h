@@ -20,6 +20,8 @@ class SharedPointerServer {
     std::chrono::milliseconds patience{10'000};
     /// At most so many connections that have not sent a genuine question: they may be strangers'.
     std::size_t most_waiting = 64;
+    /// How long such a connection is kept when another one comes and there are so many of them.
+    std::chrono::milliseconds grace{500};
     /// At most so many connections in all. If another one comes, the longest idle one is closed;
     /// its owner connects again.
     std::size_t most_connections = 512;
@@ -54,11 +56,14 @@ class SharedPointerServer {
   void accept_all();
   void pause_accepting();
   bool make_room();
+  bool most_are_waiting() const;
+  Connection* longest_waiting();
+  void close(Connection& connection);
   /// False if the connection is to be closed.
   bool receive_question(Connection& connection);
   bool reply(Connection& connection);
   bool is_late(const Connection& connection, Clock::time_point now) const;
-  bool may_accept(Clock::time_point now) const;
+  Clock::time_point accepts_from();
 
   SharedPointerRegistry& registry_;
   Secret greeting_;

@@ -25,7 +25,8 @@ struct VerifiedByRank {
     fabric::add(into.bytes_contested, from.bytes_contested);
     fabric::add(into.ranges_wrong, from.ranges_wrong);
     for (std::size_t i = 0; i < into.unverified.size(); ++i) {
-      fabric::add(into.unverified[i].calls, from.unverified[i].calls);
+      // Each rank counts the collective calls in which it takes part.
+      fabric::keep_greatest(into.unverified[i].calls, from.unverified[i].calls);
       fabric::add(into.unverified[i].bytes, from.unverified[i].bytes);
     }
   }

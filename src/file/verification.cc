@@ -1,6 +1,7 @@
 #include "file/verification.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <new>
@@ -135,12 +136,11 @@ Verification::~Verification() {
   if (boxes_ && channel_.nodes().node_rank() == 0) channel_.memory().give_back(*boxes_);
 }
 
-Verification::Found Verification::leave_out(record::Unverified reason, ByteCount written,
-                                            bool is_alone) {
+Verification::Found Verification::leave_out(record::Unverified reason, ByteCount written) {
   const auto place = static_cast<std::size_t>(reason);
   const bool is_first = !std::exchange(was_reported_[place], true);
   totals_.unverified[place].bytes += written;
-  if (channel_.nodes().rank() == 0 || is_alone) totals_.unverified[place].calls += 1;
+  totals_.unverified[place].calls += 1;
   if (channel_.nodes().rank() != 0 || !is_first) return {written, {}};
   // Without memory for the line, only the report tells it.
   static_cast<void>(attempt([&]() -> Error {
@@ -158,12 +158,15 @@ void Verification::prepare_rings() {
   comparison_.body.reserve(Ring::kMaxBody);
 }
 
-std::unique_ptr<storage::Store> Verification::open_anew() noexcept {
+Verification::OpenedAnew Verification::open_anew() noexcept {
   try {
     auto opened = store_.reopen_to_read();
-    return opened ? std::move(opened.value()) : nullptr;
+    if (opened) return {std::move(opened.value()), 0};
+    const Error& error = opened.error();
+    if (error.error_class == ErrorClass::unsupported_operation) return {};
+    return {nullptr, error.system_error != 0 ? error.system_error : EIO};
   } catch (const std::bad_alloc&) {
-    return nullptr;
+    return {nullptr, ENOMEM};
   }
 }
 
@@ -185,7 +188,7 @@ Verification::Found Verification::check(Access& access, ByteCount written, bool 
 
 Verification::Found Verification::check_alone(Access& access, ByteCount written) {
   const std::lock_guard lock(mutex_);
-  if (!can_read_) return leave_out(record::Unverified::cannot_read, written, true);
+  if (!can_read_) return leave_out(record::Unverified::cannot_read, written);
   const ByteCount before = totals_.bytes_read_back;
   Found found = check_by(*lone_ring_, channel_.nodes().node_count() > 1, {access, written, true});
   totals_.bytes_read_alone += totals_.bytes_read_back - before;
@@ -221,10 +224,10 @@ Error Verification::compare(Ring& ring, bool opens_anew, WrittenClaims& claims, 
   all = {.has_more = claims.has_more() ? 1 : 0, .failed = code_of(failed)};
   // Once all ranks have combined their status, all have synced.
   if (Error error = ring.combine(all)) return error;
-  std::unique_ptr<storage::Store> opened_anew;
-  if (opens_anew && all.has_more == 1) opened_anew = open_anew();
+  OpenedAnew anew;
+  if (opens_anew && all.has_more == 1) anew = open_anew();
   storage::Store& own_reader = reader_ ? *reader_ : store_;
-  ReadBack read_back(opened_anew ? *opened_anew : own_reader);
+  ReadBack read_back(anew.store ? *anew.store : own_reader, anew.system_error);
   while (all.has_more == 1 && all.is_apart == 0) {
     Error apart = ring.turn(true, claims.next(), claim_);
     if (!apart) apart = ring.turn(false, read_back.judge(claim_), comparison_);

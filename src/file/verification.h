@@ -65,10 +65,14 @@ class Verification {
     ByteCount written = 0;
     bool is_alone = false;
   };
-  Found leave_out(record::Unverified reason, ByteCount written, bool is_alone = false);
+  Found leave_out(record::Unverified reason, ByteCount written);
   /// Takes all memory that a ring needs, before other ranks wait for this one.
   void prepare_rings();
-  std::unique_ptr<storage::Store> open_anew() noexcept;
+  struct OpenedAnew {
+    std::unique_ptr<storage::Store> store;  ///< null: the file cannot be opened anew
+    int system_error = 0;                   ///< why; 0: its kind does not allow it
+  };
+  OpenedAnew open_anew() noexcept;
   Found check_by(fabric::Ring& ring, bool opens_anew, const Check& what);
   /// The status that the ranks of a ring combine before each turn.
   struct RingStatus {

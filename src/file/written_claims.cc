@@ -211,6 +211,10 @@ Ring::Message ReadBack::compare(const Ring::Message& claim) {
     comparison.head = {1, EBADMSG, 0};
     return comparison;
   }
+  if (system_error_ != 0) {
+    comparison.head = {1, system_error_, 0};
+    return comparison;
+  }
   const storage::Transferred got = read(pieces);
   bytes_read_ += got.bytes;
   SipHash hash;

@@ -66,7 +66,8 @@ class WrittenClaims {
 /// Reads back what another rank claims to have written.
 class ReadBack {
  public:
-  explicit ReadBack(storage::Store& store) : store_(store) {}
+  /// `system_error`: why the file cannot be read at all; 0: it can.
+  ReadBack(storage::Store& store, int system_error) : store_(store), system_error_(system_error) {}
 
   /// Compares a claim with the file. Without memory, the bytes count as unreadable.
   fabric::Ring::Message judge(const fabric::Ring::Message& claim) noexcept;
@@ -79,6 +80,7 @@ class ReadBack {
   storage::Transferred read_group(std::span<const plan::FileRange> group);
 
   storage::Store& store_;
+  int system_error_;
   std::vector<std::byte> data_;
   std::vector<std::byte> stretch_;
   ByteCount bytes_read_ = 0;

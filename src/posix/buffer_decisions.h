@@ -19,6 +19,8 @@ void note_release(const char* why, std::string_view name, bool is_verbose) noexc
 
 /// There are no more of them.
 inline constexpr Obstacle kNoSlot = {"64 files have some", "name fewer files in HEADRACE_IOBUF"};
+inline constexpr Obstacle kNoShare = {"HEADRACE_NODE_MEMORY is too small for them",
+                                      "set a larger one"};
 inline constexpr Obstacle kNoMemory = {"there is no memory for them", "write a smaller size="};
 
 }  // namespace headrace::posix::buffers

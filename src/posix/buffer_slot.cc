@@ -45,6 +45,12 @@ void BufferSlot::tell_lost(std::int64_t bytes) const noexcept {
                        "system call), leave the file out of HEADRACE_IOBUF"});
 }
 
+void BufferSlot::tell_busy(std::int64_t bytes) const noexcept {
+  print_plain_message({digits(bytes), " bytes of '", name.text(),
+                       "' may be lost (they were buffered, and another thread was using the "
+                       "descriptor at the end), close it before the program ends"});
+}
+
 void tell_failed(int error) noexcept {
   print_plain_message({"what was buffered cannot be written (", std::strerror(error),
                        "), close files one by one and check what close returns"});

@@ -40,6 +40,7 @@ struct BufferSlot {
   // For people.
   void tell_end() const noexcept;
   void tell_lost(std::int64_t bytes) const noexcept;
+  void tell_busy(std::int64_t bytes) const noexcept;
 
  private:
   std::atomic<std::uint64_t> device_ = 0;

@@ -137,14 +137,18 @@ int Use::take_unreported_error() noexcept {
   return error;
 }
 
+int Use::write_held() noexcept {
+  if (!slot_->is_on) return 0;
+  if (!interrupts_) buffer().drop();
+  const int error = interrupts_ ? buffer().write_held() : buffer().flush();
+  if (error != EBADF) return error;
+  if (!interrupts_) static_cast<void>(is_lost());
+  return 0;
+}
+
 void Use::settle() noexcept {
-  if (!slot_->is_on) return;
-  if (interrupts_) {
-    static_cast<void>(buffer().write_held());
-  } else {
-    buffer().drop();
-    if (buffer().flush() == EBADF) static_cast<void>(is_lost());
-  }
+  const int error = write_held();
+  if (!is_gone_) buffer().owed.note(error);
 }
 
 void Use::release(const char* why) noexcept {
@@ -152,7 +156,7 @@ void Use::release(const char* why) noexcept {
     static_cast<void>(release_slot(why));
     return;
   }
-  static_cast<void>(buffer().write_held());
+  buffer().owed.note(buffer().write_held());
   buffer().set_kernel_position();
   if (slot_->later != BufferSlot::Later::end) slot_->later = BufferSlot::Later::release;
 }
@@ -160,10 +164,11 @@ void Use::release(const char* why) noexcept {
 int Use::end() noexcept {
   if (!interrupts_) return end_slot();
   const int error = buffer().write_held();
+  const int before = buffer().owed.take();
   slot_->later = BufferSlot::Later::end;
   buffer().held_blocks().close();
   numbers[buffer().descriptor()].store(0);
-  return error;
+  return error != 0 ? error : before;
 }
 
 BufferSlot* take_slot() noexcept {

@@ -60,6 +60,9 @@ class Use {
   int take_unreported_error() noexcept;
 
   // As far as it can be done now, where a handler has interrupted another use.
+  /// Writes what is held back. An errno, or 0.
+  int write_held() noexcept;
+  /// The same; an error is told later.
   void settle() noexcept;
   void release(const char* why) noexcept;
   /// An errno that is to be told, or 0.

@@ -1,5 +1,6 @@
 // Stand-ins for functions that must find a file as the program has written it, whatever its buffer
 // holds back. They are led here only if files get buffers.
+#include <cerrno>
 #include <cstdarg>
 
 #include "posix/counting.h"
@@ -29,6 +30,24 @@ template <class Next>
 int look_at(int descriptor, Next next) {
   settle(descriptor);
   return next();
+}
+
+template <class Next>
+int cut_named(const char* path, off64_t size, Next next) {
+  buffers::settle_named(AT_FDCWD, path);
+  const int result = next();
+  if (result == 0) buffers::cut_named(path, size);
+  return result;
+}
+
+/// Other modes change bytes or move them: what is held back must be in the file before.
+template <class Next>
+int allocate(int descriptor, int mode, Next next) {
+  if (mode == 0 || mode == FALLOC_FL_KEEP_SIZE) return look_at(descriptor, next);
+  const int failed = buffers::has(descriptor) ? buffers::flush(descriptor) : 0;
+  if (failed == 0) return next();
+  errno = failed;
+  return -1;
 }
 
 constexpr const char* kLocked = "it is locked";
@@ -104,8 +123,6 @@ HEADRACE_LOOK_AT(fchmod, (int descriptor, mode_t mode), (descriptor, mode))
 HEADRACE_LOOK_AT(fchown, (int descriptor, uid_t user, gid_t group), (descriptor, user, group))
 HEADRACE_LOOK_AT(syncfs, (int descriptor), (descriptor))
 
-HEADRACE_NAMED(truncate, AT_FDCWD, (const char* path, off_t size), (path, size))
-HEADRACE_NAMED(truncate64, AT_FDCWD, (const char* path, off64_t size), (path, size))
 HEADRACE_NAMED(utime, AT_FDCWD, (const char* path, const ::utimbuf* times), (path, times))
 HEADRACE_NAMED(utimes, AT_FDCWD, (const char* path, const ::timeval times[2]), (path, times))
 HEADRACE_NAMED(utimensat, at, (int at, const char* path, const ::timespec times[2], int flags),
@@ -118,6 +135,14 @@ HEADRACE_NAMED(fchownat, at, (int at, const char* path, uid_t user, gid_t group,
                (at, path, user, group, flags))
 // NOLINTEND
 // clang-format on
+
+int truncate(const char* path, off_t size) noexcept {
+  return cut_named(path, size, [=] { return real.truncate(path, size); });
+}
+
+int truncate64(const char* path, off64_t size) noexcept {
+  return cut_named(path, size, [=] { return real.truncate64(path, size); });
+}
 
 /// Tells what it knows in words of its own.
 int statx(int directory, const char* path, int flags, unsigned mask,
@@ -141,13 +166,12 @@ int posix_fallocate64(int descriptor, off64_t begin, off64_t bytes) {
 }
 
 int fallocate(int descriptor, int mode, off_t begin, off_t bytes) {
-  settle(descriptor);
-  return real.fallocate(descriptor, mode, begin, bytes);
+  return allocate(descriptor, mode, [=] { return real.fallocate(descriptor, mode, begin, bytes); });
 }
 
 int fallocate64(int descriptor, int mode, off64_t begin, off64_t bytes) {
-  settle(descriptor);
-  return real.fallocate64(descriptor, mode, begin, bytes);
+  return allocate(descriptor, mode,
+                  [=] { return real.fallocate64(descriptor, mode, begin, bytes); });
 }
 
 void sync() noexcept {

@@ -61,6 +61,13 @@ int DescriptorBuffer::flush() noexcept {
   return held_.flush();
 }
 
+/// A call that has taken some bytes cannot tell its error.
+std::int64_t DescriptorBuffer::done_or_failed(std::size_t done, int error) noexcept {
+  if (done == 0) return -error;
+  owed.note(error);
+  return static_cast<std::int64_t>(done);
+}
+
 std::int64_t DescriptorBuffer::append(const off64_t* offset, const std::byte* data,
                                       std::size_t bytes) noexcept {
   std::size_t done = 0;
@@ -68,9 +75,7 @@ std::int64_t DescriptorBuffer::append(const off64_t* offset, const std::byte* da
     const off64_t next = offset != nullptr ? take(offset, done, 0) : position_.load();
     int error = 0;
     HeldBlock* const block = held_.room_at(next, error);
-    if (block == nullptr) {
-      return done > 0 ? static_cast<std::int64_t>(done) : -(error != 0 ? error : ENOMEM);
-    }
+    if (block == nullptr) return done_or_failed(done, error != 0 ? error : ENOMEM);
     const auto room = static_cast<std::size_t>(block->limit - block->end);
     const std::size_t piece = std::min(bytes - done, room);
     const off64_t at = take(offset, done, piece);
@@ -88,7 +93,7 @@ std::int64_t DescriptorBuffer::append(const off64_t* offset, const std::byte* da
     done += static_cast<std::size_t>(moved);
     if (error == 0) continue;
     position_ -= static_cast<off64_t>(piece) - moved;
-    return done > 0 ? static_cast<std::int64_t>(done) : -error;
+    return done_or_failed(done, error);
   }
   return static_cast<std::int64_t>(done);
 }
@@ -111,6 +116,7 @@ std::int64_t DescriptorBuffer::write(const off64_t* offset, std::span<const iove
   calls[1] += 1;
   const std::int64_t bytes = bytes_of(parts);
   if (bytes < 0) return -EINVAL;
+  if (const int error = owed.take(); error != 0) return -error;
   const off64_t at = offset != nullptr ? *offset : position_.load();
   drop();
   if (bytes >= held_.size() || at < 0 || at > kFarthest || held_.passes_next() ||
@@ -123,7 +129,7 @@ std::int64_t DescriptorBuffer::write(const off64_t* offset, std::span<const iove
   for (const iovec& one : parts) {
     const std::int64_t moved = append(offset == nullptr ? nullptr : &next,
                                       static_cast<const std::byte*>(one.iov_base), one.iov_len);
-    if (moved < 0) return done > 0 ? done : moved;
+    if (moved < 0) return done_or_failed(static_cast<std::size_t>(done), static_cast<int>(-moved));
     done += moved;
     next += moved;
     if (moved < static_cast<std::int64_t>(one.iov_len)) break;
@@ -203,12 +209,12 @@ std::int64_t DescriptorBuffer::seek(off64_t offset, int whence) noexcept {
     offset = target;
     whence = SEEK_SET;
   }
-  flush();  // what fails is told by a later write
+  if (const int error = flush(); error != EBADF) owed.note(error);
   return move_by_end(offset, whence);
 }
 
 std::int64_t DescriptorBuffer::seek_from_handler(off64_t offset, int whence) noexcept {
-  write_held();
+  owed.note(write_held());
   if (whence == SEEK_CUR) {
     offset += position_.load();
     whence = SEEK_SET;
@@ -237,8 +243,9 @@ std::int64_t DescriptorBuffer::move_by_kernel(off64_t offset, int whence) noexce
 int DescriptorBuffer::leave() noexcept {
   drop();
   const int error = flush();
+  const int before = owed.take();
   set_kernel_position();
-  return error;
+  return error != 0 ? error : before;
 }
 
 void DescriptorBuffer::set_kernel_position() noexcept {
@@ -254,6 +261,7 @@ std::int64_t DescriptorBuffer::write_from_handler(const off64_t* offset,
   was_written_ = true;
   const std::int64_t bytes = bytes_of(parts);
   if (bytes < 0) return -EINVAL;
+  if (const int error = owed.take(); error != 0) return -error;
   if (const int error = write_held(); error != 0) return -error;
   return write_through(offset, parts, static_cast<std::size_t>(bytes));
 }

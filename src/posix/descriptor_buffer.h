@@ -14,6 +14,27 @@
 
 namespace headrace::posix {
 
+/// An errno of a write that no call of the program has returned: a later one does, also if a second
+/// try succeeds. Only where other nodes reach the file: NFS tells an error of earlier writes once,
+/// and takes the next. Elsewhere what could not be written is what is held back.
+class OwedError {
+ public:
+  void start(bool is_shared) noexcept {
+    error_ = 0;
+    is_shared_ = is_shared;
+  }
+  /// The first one is kept. 0 is none.
+  void note(int error) noexcept {
+    int none = 0;
+    if (error != 0 && is_shared_) error_.compare_exchange_strong(none, error);
+  }
+  int take() noexcept { return error_.load() == 0 ? 0 : error_.exchange(0); }
+
+ private:
+  std::atomic<int> error_ = 0;
+  bool is_shared_ = false;
+};
+
 /// One buffer for the calls on one descriptor: bytes that it holds back from the file, or has read
 /// ahead. All I/O goes by offsets, so the kernel's position of the descriptor is not the program's
 /// until leave(). Functions return bytes, or a negative errno; they may change errno.
@@ -24,6 +45,7 @@ namespace headrace::posix {
 class DescriptorBuffer {
  public:
   HandlerLock lock;
+  OwedError owed;  ///< for the next write, sync or close
 
   void start(int descriptor, const FileIdentity& file, bool may_write,
              const BufferShape& shape) noexcept;
@@ -39,7 +61,7 @@ class DescriptorBuffer {
   /// Forgets what was read ahead.
   void drop() noexcept { ahead_begin_ = ahead_end_ = 0; }
   /// Does both, and sets the kernel's position: the descriptor is as without a buffer then. What
-  /// cannot be written is lost; its errno is returned.
+  /// cannot be written is lost; its errno is returned, or the one that is owed.
   int leave() noexcept;
 
   std::int64_t write_from_handler(const off64_t* offset, std::span<const iovec> parts) noexcept;
@@ -63,6 +85,7 @@ class DescriptorBuffer {
 
  private:
   off64_t take(const off64_t* offset, std::size_t done, std::size_t bytes) noexcept;
+  std::int64_t done_or_failed(std::size_t done, int error) noexcept;
   std::int64_t append(const off64_t* offset, const std::byte* data, std::size_t bytes) noexcept;
   std::int64_t write_through(const off64_t* offset, std::span<const iovec> parts,
                              std::size_t bytes) noexcept;

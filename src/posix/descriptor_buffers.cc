@@ -22,6 +22,7 @@
 #include "posix/counted_name.h"
 #include "posix/mapped_files.h"
 #include "posix/stand_ins.h"
+#include "posix/stream_buffers.h"
 #include "record/clock.h"
 #include "storage/file_layout.h"
 
@@ -93,6 +94,7 @@ std::optional<std::int64_t> call(int descriptor, bool is_at_offset, bool tells, 
 void release_at_end() noexcept {
   stop("the program ends");
   tell_unreported();
+  streams::flush_all();
 }
 
 OpenFacts facts_of(int descriptor, int flags, const struct stat& status, HeldDescriptor& claim) {
@@ -131,8 +133,10 @@ bool fill_slot(BufferSlot& slot, int descriptor, int flags, const BufferRequest&
   // Files there may be read past the page cache, and what the kernel reads ahead would be read
   // twice.
   if (facts.file_system == FUSE_SUPER_MAGIC) shape.prefetch = 0;
-  slot.notes_write = storage::may_be_shared(facts.file_system, status.st_dev);
+  const bool is_shared = storage::may_be_shared(facts.file_system, status.st_dev);
+  slot.notes_write = is_shared;
   slot.buffer.start(descriptor, file, may_write, shape);
+  slot.buffer.owed.start(is_shared);
   note_start(shape, slot.name.text(), slot.is_verbose);
   return true;
 }
@@ -240,15 +244,43 @@ int flush(int descriptor) noexcept {
   Use use(descriptor);
   if (!use) return 0;
   if (!use.is_on()) return use.take_unreported_error();
-  if (use.interrupts()) return use.buffer().write_held();
-  use.buffer().drop();
-  const int error = use.buffer().flush();
-  return error == EBADF && use.is_lost() ? 0 : error;
+  DescriptorBuffer& buffer = use.buffer();
+  if (!use.interrupts()) buffer.drop();
+  const int error = use.interrupts() ? buffer.write_held() : buffer.flush();
+  if (error == EBADF && !use.interrupts() && use.is_lost()) return 0;
+  const int before = buffer.owed.take();
+  return error != 0 ? error : before;
 }
 
 void settle(int descriptor) noexcept {
   const KeptErrno kept;
   if (Use use(descriptor); use) use.settle();
+}
+
+int settle_to_cut(int descriptor) noexcept {
+  const KeptErrno kept;
+  Use use(descriptor);
+  return use ? use.write_held() : 0;
+}
+
+void cut(int descriptor, off64_t size, int failed) noexcept {
+  const KeptErrno kept;
+  Use use(descriptor);
+  if (!use || !use.is_on()) return;
+  use.buffer().owed.note(failed);
+  if (size >= 0 && !use.interrupts()) use.buffer().held_blocks().cut(size);
+}
+
+void cut_named(const char* name, off64_t size) noexcept {
+  if (!any() || name == nullptr) return;
+  const KeptErrno kept;
+  struct stat status{};
+  if (::stat(name, &status) != 0) return;
+  const FileIdentity file{status.st_dev, status.st_ino};
+  for_each_slot([&](const BufferSlot& slot) { return slot.is_of(file); },
+                [&](const Use& use) {
+                  if (!use.interrupts()) use.buffer().held_blocks().cut(size);
+                });
 }
 
 void release(int descriptor, const char* why) noexcept {
@@ -297,6 +329,11 @@ void tell_unreported() noexcept {
     const BufferSlot& slot = use.slot();
     if (!slot.is_on && slot.unreported_error != 0) tell_failed(slot.unreported_error);
   });
+  // Those whose lock could not be had.
+  for (const BufferSlot& slot : tables->slots) {
+    const std::int64_t held = slot.is_on ? slot.buffer.held() : 0;
+    if (held > 0) slot.tell_busy(held);
+  }
 }
 
 void settle_for_child(bool gets_descriptors) noexcept {

@@ -62,6 +62,12 @@ std::optional<off64_t> seek(int descriptor, off64_t offset, int whence) noexcept
 int flush(int descriptor) noexcept;
 /// The same where errors cannot be told, and forgets what was read ahead.
 void settle(int descriptor) noexcept;
+/// Before a file is cut to a size: writes what is held back. An errno, or 0.
+int settle_to_cut(int descriptor) noexcept;
+/// Afterwards: what could not be written behind `size` is forgotten; -1: it could not be cut.
+/// `failed`: what settle_to_cut() returned.
+void cut(int descriptor, off64_t size, int failed) noexcept;
+void cut_named(const char* name, off64_t size) noexcept;
 /// Settles, then the buffer is gone: `why` is for people.
 void release(int descriptor, const char* why) noexcept;
 /// The descriptor is about to be closed. An errno that is to be told, or 0.

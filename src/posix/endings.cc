@@ -101,6 +101,28 @@ void abort() noexcept {
   __builtin_unreachable();
 }
 
+// These call abort inside the C library.
+
+void __assert_fail(const char* assertion, const char* file, unsigned line,
+                   const char* function) noexcept {
+  end_all();
+  real.__assert_fail(assertion, file, line, function);
+  __builtin_unreachable();
+}
+
+void __assert_perror_fail(int error, const char* file, unsigned line,
+                          const char* function) noexcept {
+  end_all();
+  real.__assert_perror_fail(error, file, line, function);
+  __builtin_unreachable();
+}
+
+void __assert(const char* assertion, const char* file, int line) noexcept {
+  end_all();
+  real.__assert(assertion, file, line);
+  __builtin_unreachable();
+}
+
 int execve(const char* path, char* const* words, char* const* variables) noexcept {
   settle_before_program();
   return real.execve(path, words, variables);

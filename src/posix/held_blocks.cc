@@ -174,6 +174,17 @@ int HeldBlocks::flush() noexcept {
   return failed;
 }
 
+void HeldBlocks::cut(off64_t size) noexcept {
+  for (HeldBlock& block : in_use()) {
+    if (block.held() == 0 || block.begin + block.end <= size) continue;
+    if (block.begin + block.written >= size) {
+      block.clear();
+    } else {
+      block.end = size - block.begin;
+    }
+  }
+}
+
 bool HeldBlocks::passes_next() noexcept {
   if (poor_ < kMostPoor) return false;
   if (passed_++ < kMostPassed) return true;

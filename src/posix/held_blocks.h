@@ -72,6 +72,8 @@ class HeldBlocks {
   bool passes_next() noexcept;
   /// Writes all. An errno, or 0; then what could not be written is still held back.
   int flush() noexcept;
+  /// The file was cut to so many bytes: forgets what could not be written behind them.
+  void cut(off64_t size) noexcept;
   /// Writes all, now or once more. An errno, or 0.
   int write_from_handler() const noexcept;
 

@@ -94,10 +94,14 @@ int sync_file(int descriptor, Next next) {
   return -1;
 }
 
+/// What cannot be written, for lack of space maybe, must not come back behind the file's new end.
 template <class Next>
-int cut_file(int descriptor, Next next) {
-  if (buffers::has(descriptor)) buffers::settle(descriptor);
-  return next();
+int cut_file(int descriptor, off64_t size, Next next) {
+  if (!buffers::has(descriptor)) return next();
+  const int failed = buffers::settle_to_cut(descriptor);
+  const int result = next();
+  buffers::cut(descriptor, result == 0 ? size : -1, failed);
+  return result;
 }
 
 /// Of calls that neither read nor write.
@@ -301,13 +305,13 @@ int fdatasync(int descriptor) {
 
 int ftruncate(int descriptor, off_t size) noexcept {
   return other_call(descriptor, kTruncate, [=] {
-    return cut_file(descriptor, [=] { return real.ftruncate(descriptor, size); });
+    return cut_file(descriptor, size, [=] { return real.ftruncate(descriptor, size); });
   });
 }
 
 int ftruncate64(int descriptor, off64_t size) noexcept {
   return other_call(descriptor, kTruncate, [=] {
-    return cut_file(descriptor, [=] { return real.ftruncate64(descriptor, size); });
+    return cut_file(descriptor, size, [=] { return real.ftruncate64(descriptor, size); });
   });
 }
 

@@ -61,6 +61,9 @@ int __clone(int (*)(void*), void*, int, void*, ...) noexcept;
 int execveat(int, const char*, char* const*, char* const*, int) noexcept;
 void __longjmp_chk(__jmp_buf_tag*, int) noexcept;
 ssize_t __getdelim(char**, size_t*, int, FILE*);
+void __assert_fail(const char*, const char*, unsigned, const char*) noexcept;
+void __assert_perror_fail(int, const char*, unsigned, const char*) noexcept;
+void __assert(const char*, const char*, int) noexcept;
 int io_uring_queue_init(unsigned, void*, unsigned);
 int io_uring_queue_init_params(unsigned, void*, void*);
 int io_uring_queue_init_mem(unsigned, void*, void*, void*, size_t);
@@ -112,7 +115,8 @@ namespace headrace::posix {
   X(backtrace_symbols_fd) \
   X(sendmsg) X(sendmmsg) X(ftw) X(ftw64) X(nftw) X(nftw64) \
   X(ftell) X(ftello) X(ftello64) X(fgetpos) X(fgetpos64) \
-  X(_exit) X(_Exit) X(quick_exit) X(abort) X(execve) X(execv) X(execvp) X(execvpe) X(fexecve) X(execveat) \
+  X(_exit) X(_Exit) X(quick_exit) X(abort) X(__assert_fail) X(__assert_perror_fail) X(__assert) \
+  X(execve) X(execv) X(execvp) X(execvpe) X(fexecve) X(execveat) \
   X(execl) X(execlp) X(execle) X(_Fork) \
   X(posix_spawn) X(posix_spawnp) X(system) X(popen) \
   X(longjmp) X(_longjmp) X(siglongjmp) X(__longjmp_chk)

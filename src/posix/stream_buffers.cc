@@ -7,10 +7,14 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "base/kept_errno.h"
 #include "base/no_cancellation.h"
+#include "base/plain_message.h"
 #include "posix/buffer_decisions.h"
 #include "posix/buffer_slot.h"
 #include "posix/buffer_use.h"
@@ -32,6 +36,8 @@ struct Entry {
   std::atomic<bool> notes_write = false;  ///< the first one, since other nodes may reach the file
   std::atomic<bool> is_ready = false;     ///< these are its
   bool is_place_ours = false;             ///< the stream has its place from here
+  bool is_told = false;                   ///< that bytes may be lost
+  std::atomic<int> visitors = 0;          ///< that look at a stream which others may close
 
   /// Whether a stream still has this buffer: it may have been closed past the stand-ins, and be no
   /// stream any more.
@@ -43,6 +49,32 @@ struct Entry {
 
 /// As many as descriptors with buffers.
 std::array<Entry, buffers::kBufferSlots> entries;
+
+/// While it lives, another thread that is about to close the entry's stream waits.
+class Visit {
+ public:
+  explicit Visit(Entry& entry) noexcept : entry_(entry) { entry_.visitors += 1; }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+  ~Visit() { entry_.visitors -= 1; }
+
+  /// Null if there is none.
+  std::FILE* stream() const noexcept {
+    std::FILE* const there = entry_.stream.load();
+    return there != nullptr && entry_.is_of(there) ? there : nullptr;
+  }
+
+ private:
+  Entry& entry_;
+};
+
+constexpr int kTries = 1000;
+constexpr unsigned kNap = 100;  ///< us
+
+/// Not for ever: a handler may have jumped out of a visit.
+void wait_for_visitors(const Entry& one) noexcept {
+  for (int i = 0; i < kTries && one.visitors.load() > 0; ++i) ::usleep(kNap);
+}
 
 /// A stream's file.
 struct StreamFacts {
@@ -79,6 +111,7 @@ Obstacle give_buffer(std::FILE* stream, ByteCount size, std::string_view name, b
   entry->name.set(name);
   entry->notes_write = notes_write;
   entry->is_place_ours = false;
+  entry->is_told = false;
   entry->is_ready = true;
   if (entry->memory.begin != nullptr &&
       std::setvbuf(stream, reinterpret_cast<char*>(entry->memory.begin), _IOFBF,
@@ -89,25 +122,68 @@ Obstacle give_buffer(std::FILE* stream, ByteCount size, std::string_view name, b
   return buffers::kNoMemory;
 }
 
-/// The bytes that a stream has not written, if their place is known. The C library may have been
-/// interrupted just behind its write, with its pointers as before: then the kernel's position is
-/// not what it remembers.
-void save(std::FILE* stream) {
+/// Bytes that are not in their file.
+struct Unsaved {
+  std::ptrdiff_t bytes = 0;
+  int error = 0;  ///< 0: where they belong is not known
+};
+
+/// Writes the bytes that a stream has not written, if their place is known. The C library may have
+/// been interrupted just behind its write, with its pointers as before: then the kernel's position
+/// is not what it remembers.
+Unsaved save(std::FILE* stream) {
   const char* const begin = stream->_IO_write_base;
   const std::ptrdiff_t bytes = stream->_IO_write_ptr - begin;
   const int descriptor = ::fileno_unlocked(stream);
-  if (begin == nullptr || bytes <= 0 || descriptor < 0) return;
+  if (begin == nullptr || bytes <= 0 || descriptor < 0) return {};
+  const int flags = ::fcntl(descriptor, F_GETFL);
+  if (flags < 0) return {bytes, errno};
   // There pwrite() appends, and the stream would do so once more.
-  if (const int flags = ::fcntl(descriptor, F_GETFL); flags < 0 || (flags & O_APPEND) != 0) return;
+  if ((flags & O_APPEND) != 0) return {bytes, 0};
   const off64_t now = ::lseek64(descriptor, 0, SEEK_CUR);
-  if (now < 0 || now != stream->_offset) return;
+  if (now < 0 || now != stream->_offset) return {bytes, 0};
   const off64_t back = stream->_IO_read_end == begin ? 0 : begin - stream->_IO_read_end;
-  off64_t done = 0;
-  while (done < bytes) {
-    const ssize_t moved = real.pwrite64(descriptor, begin + done,
-                                        static_cast<std::size_t>(bytes - done), now + back + done);
-    if (moved <= 0) return;
-    done += moved;
+  std::int64_t done = 0;
+  const int error =
+      write_range(descriptor, reinterpret_cast<const std::byte*>(begin), bytes, now + back, done);
+  return {bytes - done, error};
+}
+
+Unsaved flush(std::FILE* stream) {
+  const std::ptrdiff_t bytes = stream->_IO_write_ptr - stream->_IO_write_base;
+  return ::fflush_unlocked(stream) == 0 ? Unsaved{} : Unsaved{bytes, errno};
+}
+
+void tell_unsaved(Entry& one, const char* why) {
+  if (std::exchange(one.is_told, true)) return;
+  print_plain_message({"what the stream of '", one.name.text(), "' has buffered may be lost (", why,
+                       "), close it before the program ends and check what fclose returns"});
+}
+
+/// Calls save_one(stream), which returns what is Unsaved, for each stream, with its lock.
+template <class Save>
+void save_each(Save save_one) noexcept {
+  // A child has a copy of what its parent will write, or its parent's, with other descriptors.
+  if (!buffers::are_wanted() || !buffers::is_in_own_process()) return;
+  const KeptErrno kept;
+  const NoCancellation uncancelled;
+  for (Entry& one : entries) {
+    if (one.stream.load() == nullptr) continue;
+    const Visit visit(one);
+    std::FILE* const stream = visit.stream();
+    if (stream == nullptr) continue;
+    // Another thread may be within a call; it may also wait for this one.
+    int tries = 0;
+    while (::ftrylockfile(stream) != 0 && ++tries < kTries) ::usleep(kNap);
+    if (tries == kTries) {
+      tell_unsaved(one, "another thread is using it");
+      continue;
+    }
+    const Unsaved left = save_one(stream);
+    ::funlockfile(stream);
+    if (left.bytes > 0) {
+      tell_unsaved(one, left.error != 0 ? std::strerror(left.error) : "its place is not known");
+    }
   }
 }
 
@@ -130,7 +206,8 @@ void for_entries_of(std::FILE* stream, Do action) {
   for (Entry& one : entries) {
     std::FILE* const there = one.stream.load(std::memory_order_relaxed);
     if (there == nullptr || (stream != nullptr && there != stream)) continue;
-    if (one.is_of(there)) action(one, there);
+    const Visit visit(one);
+    if (std::FILE* const now = visit.stream(); now == there) action(one, there);
   }
 }
 
@@ -174,6 +251,7 @@ Memory forget(std::FILE* stream) noexcept {
     if (one.stream.load(std::memory_order_relaxed) != stream) continue;
     const Memory memory = one.memory;
     one.is_ready = false;
+    wait_for_visitors(one);
     one.memory = {};
     one.stream = nullptr;
     return memory;
@@ -200,25 +278,11 @@ void forget_place(std::FILE* stream) noexcept {
 }
 
 void save_all() noexcept {
-  constexpr int kTries = 1000;
-  // A child has a copy of what its parent will write, or its parent's, with other descriptors.
-  if (!buffers::are_wanted() || !buffers::is_in_own_process()) return;
-  const KeptErrno kept;
-  const NoCancellation uncancelled;
-  for (Entry& one : entries) {
-    std::FILE* const stream = one.stream.load();
-    if (stream == nullptr || !one.is_of(stream)) continue;
-    // Another thread may be within a call; it may also wait for this one.
-    for (int i = 0; i < kTries; ++i) {
-      if (::ftrylockfile(stream) != 0) {
-        ::usleep(100);
-        continue;
-      }
-      save(stream);
-      ::funlockfile(stream);
-      break;
-    }
-  }
+  save_each(&save);
+}
+
+void flush_all() noexcept {
+  save_each(&flush);
 }
 
 }  // namespace headrace::posix::streams

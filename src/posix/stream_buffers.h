@@ -34,7 +34,10 @@ void remember_place(std::FILE* stream) noexcept;
 void forget_place(std::FILE* stream) noexcept;
 
 /// Writes what streams with such buffers hold back, and changes nothing in them: they may write it
-/// once more, to the same place. For what ends the process, or replaces its program.
+/// once more, to the same place. For what ends the process, or replaces its program. Tells what may
+/// be lost.
 void save_all() noexcept;
+/// At exit: lets them write it, and tells what they cannot write.
+void flush_all() noexcept;
 
 }  // namespace headrace::posix::streams

@@ -83,6 +83,9 @@ Transferred move_all(FileOffset offset, std::span<const iovec> segments, Request
     if (first == static_cast<ssize_t>(whole.iov_len)) {
       return {static_cast<ByteCount>(whole.iov_len), 0};
     }
+    // Is not tried again: Linux' NFS client tells an error of earlier writes once, and takes the
+    // next call.
+    if (first < 0 && errno != EINTR && errno != EAGAIN) return {0, errno};
   }
   constexpr int kMaxTries = 100;
   constexpr timespec pause{0, 1'000'000};

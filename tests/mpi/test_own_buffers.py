@@ -65,7 +65,7 @@ def test_every_answer_is_right(
     assert result.out.splitlines() == ["wrong 0"] * ranks, result.explain()
 
 
-ENDS = ("return", "exit", "quick", "now", "handler", "abort", "exec", "child", "stale", "job")
+ENDS = ("return", "exit", "quick", "now", "handler", "abort", "assert", "exec", "child", "stale", "job")
 CLOSED = ("raw", "range", "from", "copy")
 
 
@@ -127,13 +127,20 @@ def test_a_limit_of_the_file_is_told(host: Host, library: Path, buffers: str | N
 
 
 @pytest.mark.parametrize("end", ["exit", "now", "exec", "job"])
-def test_the_end_tells_what_cannot_be_written(host: Host, library: Path, end: str) -> None:
+@pytest.mark.parametrize("kind", ["calls", "stream"])
+def test_the_end_tells_what_cannot_be_written(
+    host: Host, library: Path, kind: str, end: str
+) -> None:
     """The calls that wrote it have returned long since."""
-    result, place = run(host, f"limited:{end}", "*calls", records=1000)
+    result, place = run(host, f"limited:{end}", f"*{kind}", records=1000)
     assert number("told", result) == 0, result.explain()
-    told = "what was buffered cannot be written (File too large)"
-    assert result.err.count(told) == 1, result.explain()
-    assert (place / "0.calls").read_bytes() == expected()[: 100 * BYTES]
+    told = {
+        "calls": "what was buffered cannot be written (File too large)",
+        "stream": "0.stream' has buffered may be lost (File too large)",
+    }
+    assert result.err.count(told[kind]) == 1, result.explain()
+    written = {"calls": 100, "stream": 501}  # the stream was flushed there
+    assert (place / f"0.{kind}").read_bytes() == expected()[: written[kind] * BYTES]
 
 
 def test_a_full_disk_is_told(host: Host, library: Path, needs_root) -> None:

@@ -68,6 +68,7 @@ class DiskStore : public storage::Store {
   }
   Error sync() override { return disk_.fail_whole(Operation::sync, rank_, "sync"); }
   Result<std::unique_ptr<storage::Store>> reopen_to_read() override {
+    if (Error error = disk_.fail_whole(Operation::reopen, rank_, "open to read")) return error;
     return std::unique_ptr<storage::Store>(
         std::make_unique<DiskStore>(disk_, rank_, path_, inode_, storage::OpenFlags{.read = true}));
   }

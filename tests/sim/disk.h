@@ -19,7 +19,19 @@ namespace headrace::sim {
 
 using Bytes = std::vector<std::uint8_t>;
 
-enum class Operation { open, read, write, size, resize, allocate, sync, close, remove, lock };
+enum class Operation {
+  open,
+  reopen,
+  read,
+  write,
+  size,
+  resize,
+  allocate,
+  sync,
+  close,
+  remove,
+  lock
+};
 
 /// What goes wrong from Disk::arm() to Disk::disarm().
 struct Fault {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 
 #include "base/settings.h"
@@ -186,6 +187,29 @@ TEST(Verify, FindsWhatTheStorageLoses) {
     if (testing::Test::HasFailure()) break;
   }
   EXPECT_GT(found, budget.cases);
+}
+
+TEST(Verify, SaysThatItCouldNotReadRatherThanThatBytesAreLost) {
+  if (!settings().verify) GTEST_SKIP() << "needs HEADRACE_VERIFY=1";
+  const Watchdog watchdog("Verify.SaysThatItCouldNotRead", kCaseLimit);
+  Disk disk(0);
+  Job job{.nodes = {"a", "b"}, .pieces = {{{0, 100'000}}, {{100'000, 70'000}}}};
+  std::vector<Told> told(job.nodes.size());
+  // Rank 1, which reads back what rank 0 writes, cannot open the file after it was set up.
+  disk.arm({.operation = Operation::reopen, .system_error = EMFILE, .rank = 1, .nth = 1});
+  PostOffice office(2, false);
+  run_ranks(office, job.nodes, disk, [&](int rank, const auto& team, storage::FileSystem& files) {
+    const auto mine = static_cast<std::size_t>(rank);
+    told[mine] = run_rank(job, mine, team, files);
+  });
+  EXPECT_EQ(disk.disarm(), 1);
+  EXPECT_FALSE(told[1].outcome.error) << told[1].outcome.error.message;
+  const Error& error = told[0].outcome.error;
+  EXPECT_EQ(error.error_class, ErrorClass::io);
+  EXPECT_EQ(error.system_error, EMFILE);
+  EXPECT_EQ(told[0].outcome.bytes, 0);
+  EXPECT_NE(error.message.find("cannot read back bytes 0 to 99999"), std::string::npos)
+      << error.message;
 }
 
 }  // namespace

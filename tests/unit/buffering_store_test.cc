@@ -196,6 +196,23 @@ TEST(BufferedStore, ReportsALostWriteAtSyncAndClose) {
   }
 }
 
+/// As NFS does, which then takes the same bytes, but has lost others.
+TEST(BufferedStore, TellsAnErrorThatComesOnce) {
+  Buffered buffered;
+  buffered.file->write_error = EDQUOT;
+  int told = 0;
+  for (FileOffset at = 0; at < 60'000; at += 100) {
+    const Transferred done = buffered.write(at, 100, 1);
+    if (done.system_error == 0) continue;
+    EXPECT_EQ(done.system_error, EDQUOT);
+    told += 1;
+    at -= 100;
+  }
+  told += buffered.store->close() ? 1 : 0;
+  EXPECT_EQ(told, 1);
+  EXPECT_EQ(buffered.file->content, Bytes(60'000, 1));
+}
+
 TEST(BufferedStore, TellsReadsThatFail) {
   Buffered buffered;
   buffered.file->content.assign(8192, 1);

@@ -73,6 +73,10 @@ class PointerServerTest : public testing::Test {
     std::byte byte{};
     return receive_all(socket, std::span(&byte, 1), soon()).system_error == ECONNRESET;
   }
+  static bool is_closed_after_greeting(const Socket& socket) {
+    GreetingBytes greeting;
+    return !receive_all(socket, greeting, soon()) && is_closed(socket);
+  }
 
   SharedPointer pointer_{};
   SharedPointerRegistry registry_;
@@ -158,6 +162,23 @@ TEST_F(PointerServerTest, ServesWhileStrangersHoldConnections) {
   SharedPointerClient client(home_, 1);
   EXPECT_EQ(client.advance(1, 0, 3).value(), 0);
   EXPECT_EQ(client.advance(1, 0, 3).value(), 3);
+}
+
+/// However patient it is with one that is slow.
+TEST_F(PointerServerTest, ClosesSilentStrangersWhereOthersCome) {
+  start({.patience = seconds(600), .most_waiting = 3, .grace = milliseconds(50)});
+  std::vector<Socket> strangers;
+  for (int i = 0; i < 8; ++i) {
+    strangers.push_back(std::move(begin_connect(kLoopback, server_->port()).value()));
+  }
+  SharedPointerClient client(home_, 1);
+  EXPECT_EQ(client.advance(1, 0, 3).value(), 0);
+  EXPECT_TRUE(is_closed_after_greeting(strangers.front()));
+  // Nobody else comes, so that this one may take its time.
+  const Socket slow = connect();
+  std::this_thread::sleep_for(milliseconds(200));
+  EXPECT_TRUE(send_now(slow, encoded(question(), slow)));
+  EXPECT_TRUE(is_answered(slow));
 }
 
 /// More askers than connections: who is closed connects again, and nothing is counted twice.

@@ -25,6 +25,7 @@ struct MemoryFile {
   std::int64_t writes = 0;
   ByteCount space = -1;                   ///< bytes from here on cannot be written; -1: all can
   bool is_broken = false;                 ///< no read succeeds
+  int write_error = 0;                    ///< of the next write alone
   std::function<void(Direction)> before;  ///< called before each transfer, without the mutex
 };
 
@@ -56,6 +57,7 @@ class MemoryStore : public BareStore {
     if (file_->before) file_->before(Direction::write);
     const std::lock_guard lock(file_->mutex);
     file_->writes += 1;
+    if (const int error = std::exchange(file_->write_error, 0)) return {0, error};
     storage::Transferred done;
     for (const iovec& segment : segments) {
       const FileOffset begin = offset + done.bytes;

@@ -182,6 +182,24 @@ TEST_F(Interrupted, CountsWhatCameBeforeAnError) {
   }
 }
 
+/// The next call might succeed: NFS tells an error of earlier writes once.
+TEST_F(Interrupted, TellsAnErrorThatComesOnce) {
+  for (const std::size_t count : {1, 3}) {
+    for (const int error : {EIO, ENOSPC, EDQUOT, EFBIG, ESTALE}) {
+      does({-error});
+      const Transferred written = store_->write(0, pieces_of(data_, count));
+      EXPECT_EQ(written.system_error, error);
+      EXPECT_EQ(written.bytes, 0);
+      EXPECT_EQ(calls, 1U);
+      does({-error});
+      std::string back(data_.size(), '?');
+      const Transferred read = store_->read(0, pieces_of(back, count));
+      EXPECT_EQ(read.system_error, error);
+      EXPECT_EQ(calls, 1U);
+    }
+  }
+}
+
 /// A read that only finds the file's end is no repetition.
 TEST_F(Interrupted, CountsRepetitions) {
   ASSERT_EQ(store_->write(0, pieces_of(data_, 1)).repeats, 0);

@@ -16,11 +16,13 @@
 #include "base/message.h"
 #include "base/settings.h"
 #include "buffering/buffer_plan.h"
+#include "posix/buffer_decisions.h"
 #include "posix/descriptor_buffers.h"
 #include "posix/descriptors.h"
 #include "posix/held_blocks.h"
 #include "posix/stand_ins.h"
 #include "record/recorder.h"
+#include "topo/spare_cores.h"
 
 namespace headrace::abi {
 namespace {
@@ -97,17 +99,28 @@ bool wants_buffers() noexcept {
   return buffering::has_buffers();
 }
 
-/// An eighth of the node's memory for all processes is the most that
-/// those of one open file may take, as for files of MPI-IO; there is a process for each core.
+/// In bytes, for the buffers of one file; set before files may ask, which handlers do, too.
+ByteCount most_of_file = 0;
+
+/// An eighth of the node's memory is the most that those of one open file may take in all ranks, as
+/// for files of MPI-IO. Where the launcher does not tell how many they are, there is one for each
+/// processor.
+ByteCount share_of_process() {
+  const int ranks = topo::ranks_on_node();
+  return settings().node_memory / 8 /
+         (ranks > 0 ? ranks : std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
 posix::BufferRequest requested_buffer(std::string_view given_name, std::string_view full_name) {
   const buffering::BufferShape* const shape = buffering::shape_of(given_name, full_name);
   if (shape == nullptr) return {};
-  static const ByteCount most =
-      settings().node_memory / 8 / std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN));
   buffering::BufferShape own = *shape;
   own.count = std::min<std::int64_t>(own.count, posix::HeldBlocks::kMost);
-  own = buffering::limited(own, most);
-  if (own.count == 0) return {};
+  own = buffering::limited(own, most_of_file);
+  if (own.count == 0) {
+    posix::buffers::note_obstacle(posix::buffers::kNoShare, full_name, own.is_verbose);
+    return {};
+  }
   return {{own.size, static_cast<int>(own.count), own.prefetch}, own.is_verbose};
 }
 
@@ -118,6 +131,7 @@ bool start_io() noexcept {
   if (!ElfObject::supports_relocations() || (!counts && !wants_buffers())) return false;
   posix::functions();
   if (counts) seen().is_wanted = posix::prepare_descriptors();
+  if (wants_buffers()) most_of_file = share_of_process();
   if (wants_buffers() && posix::buffers::start(&requested_buffer)) seen().is_wanted = true;
   return seen().is_wanted;
 }

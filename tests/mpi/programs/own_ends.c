@@ -7,9 +7,9 @@
 // RANK.calls by write and to RANK.stream by fwrite, and closes neither. What is written must be
 // there whatever END is:
 //
-//   return, exit, quick, now, handler, abort, exec, child, job     how the process ends: by return,
-//        exit, quick_exit, _exit, _exit in a signal's handler, abort, exec, exit after a child's
-//        _exit, MPI_Abort
+//   return, exit, quick, now, handler, abort, assert, exec, child, job     how the process ends: by
+//        return, exit, quick_exit, _exit, _exit in a signal's handler, abort, a failed assert, exec,
+//        exit after a child's _exit, MPI_Abort
 //   stale      exit, after the _exit of a child whose copy of the stream's buffer is old by then
 //   limited:END   the same, where nothing more can be written
 //   raw, range, from, copy                        how the descriptor is closed: by syscall(close),
@@ -25,6 +25,8 @@
 //
 // "calls N" is the system calls that read or write which the loop of write or read has made.
 #define _GNU_SOURCE
+#undef NDEBUG
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <mpi.h>
@@ -255,6 +257,7 @@ static void end(const char* how, char** words) {
   if (!strcmp(how, "quick")) quick_exit(0);
   if (!strcmp(how, "now")) _exit(0);
   if (!strcmp(how, "abort")) abort();
+  if (!strcmp(how, "assert")) assert(how == NULL);
   if (!strcmp(how, "job")) abort_job(3);
   if (!strcmp(how, "exec")) execl("/bin/true", words[0], (char*)NULL);
   if (!strcmp(how, "handler")) {
