@@ -67,7 +67,6 @@ std::vector<std::string> aggregator_lines(const std::string& path,
             "on each node whichever rank is free does it for the node"};
   }
   const plan::AggregatorChoice choice = choose_aggregators(places_of(nodes), domains);
-  if (choice.aggregators.empty()) return {head + "none, since no node may have one"};
   std::vector<std::string> lines = {head + std::to_string(choice.aggregators.size()) +
                                     " for calls in which nodes exchange"};
   for (std::size_t i = 0; i < choice.aggregators.size(); ++i) {

@@ -5,6 +5,7 @@
 #include "base/rounding.h"
 #include "base/settings.h"
 #include "exchange/slots.h"
+#include "file/exchange_planner.h"
 #include "policy/exchange.h"
 #include "policy/slot_count.h"
 
@@ -19,6 +20,23 @@ ByteCount window_size(ByteCount buffer_size, ByteCount stripe) {
   const ByteCount most = std::max(buffer_size, kLargestWindow);
   if (stripe <= most) return round_up(buffer_size, std::max(kPage, stripe));
   return plan::domain_window(buffer_size, most, {.stripe_size = stripe});
+}
+
+/// The window size between nodes, not larger than `window`: whatever the buffers' size, a storage
+/// target belongs to one aggregator, as far as there are enough targets.
+ByteCount window_between(const Agreement& agreement, ByteCount window, int nodes) {
+  const DomainHints domains{.aggregators = agreement.aggregators,
+                            .stripe_count = agreement.stripe_count};
+  const std::int64_t asked = asked_aggregators(domains);
+  // Fewer may be chosen; a target has one all the same.
+  const std::int64_t aggregators =
+      std::min(agreement.stripe_count, asked > 0 ? asked : std::int64_t{nodes});
+  return plan::domain_window(
+      window, window,
+      {.alignment = agreement.alignment,
+       .stripe_size = agreement.stripe,
+       .stripe_count = agreement.stripe_count,
+       .aggregators = static_cast<int>(std::max<std::int64_t>(1, aggregators))});
 }
 
 int slot_count(std::int64_t wanted, ByteCount window_size, int nodes) {
@@ -55,10 +73,15 @@ void set_view(Agreement& agreement, const ViewShape& shape) {
                     .profile = agreement.profile};
   const ByteCount asked = hints[kBufferSize];
   agreement.node_window = window_size(asked > 0 ? asked : policy::kUsualBuffer, agreement.stripe);
-  const bool is_larger = asked == 0 && agreement.stripe == 0 && agreement.view.may_exchange();
-  agreement.window_size =
-      is_larger ? policy::usual_buffer_between(agreement.view.nodes) : agreement.node_window;
-  agreement.view.window = agreement.node_window;
+  agreement.window_size = agreement.node_window;
+  if (agreement.view.may_exchange()) {
+    if (agreement.stripe > 0) {
+      agreement.window_size = window_between(agreement, agreement.node_window, shape.nodes);
+    } else if (asked == 0) {
+      agreement.window_size = policy::usual_buffer_between(shape.nodes);
+    }
+  }
+  agreement.view.window = std::min(agreement.node_window, agreement.window_size);
   agreement.slot_count = slot_count(shape.slots, agreement.window_size, shape.nodes);
 }
 

@@ -1,5 +1,7 @@
 #include "file/call_check.h"
 
+#include <algorithm>
+
 #include "view/wide.h"
 
 namespace headrace::file {
@@ -17,6 +19,16 @@ bool fits(const View& view, std::int64_t position, ByteCount bytes) {
   const Wide extent = type.extent() < 0 ? -static_cast<Wide>(type.extent()) : type.extent();
   return end <= view::kLargest &&
          view.displacement + tiles * extent + type.true_upper_bound() <= view::kLargest;
+}
+
+/// With a negative extent, each repetition of the filetype lies in front of the one before.
+bool lies_before_file(const View& view, std::int64_t position, ByteCount bytes) {
+  using view::Wide;
+  const view::Type& type = *view.filetype;
+  if (type.size() == 0 || type.extent() >= 0) return false;
+  const Wide end = static_cast<Wide>(position) * unit_of(view) + bytes;
+  const Wide last_tile = std::max<Wide>(0, bytes > 0 ? end - 1 : end) / type.size();
+  return view.displacement + last_tile * type.extent() + type.true_lower_bound() < 0;
 }
 
 Error check(const View& view) {
@@ -50,6 +62,11 @@ Error check_view(const Result<View>& view, const AccessMode& mode) {
 }
 
 Error check_fits(const View& view, std::int64_t position, ByteCount bytes) {
+  if (lies_before_file(view, position, bytes)) {
+    return {ErrorClass::argument, 0,
+            "the data would lie before the file (the view's filetype has a negative extent), give "
+            "it a positive one"};
+  }
   if (fits(view, position, bytes)) return {};
   return {ErrorClass::argument, 0,
           "the offset is too large (its place in the file does not fit in 62 bits), use a smaller "

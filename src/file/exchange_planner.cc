@@ -33,7 +33,14 @@ int places_of(int places, const DomainHints& domains) {
 
 plan::AggregatorChoice choose_aggregators(std::vector<int> places, const DomainHints& domains) {
   for (int& place : places) place = places_of(place, domains);
-  return plan::choose_aggregators(places, domains.stripe_count, domains.aggregators);
+  const bool fits_none = std::ranges::all_of(places, [](int place) { return place == 0; });
+  if (fits_none) std::ranges::fill(places, 1);
+  auto choice = plan::choose_aggregators(places, domains.stripe_count, domains.aggregators);
+  if (fits_none) {
+    const std::string rest = choice.correction.empty() ? "" : "; " + choice.correction;
+    choice.correction = "cb_config_list names no node of the job, so all may have one" + rest;
+  }
+  return choice;
 }
 
 int leaders_to_prepare(const DomainHints& domains, int nodes, int ranks, int cores) {
@@ -119,8 +126,7 @@ void ExchangePlanner::choose_aggregators() {
   aggregators_for_.reset();
   places_.clear();
   for (const NodePart& part : parts_) places_.push_back(places_of(part.places, domains_));
-  plan::AggregatorChoice choice =
-      plan::choose_aggregators(places_, domains_.stripe_count, domains_.aggregators);
+  plan::AggregatorChoice choice = file::choose_aggregators(places_, domains_);
   aggregators_.clear();
   aggregators_.reserve(choice.aggregators.size());
   int most = 1;
@@ -149,7 +155,7 @@ void ExchangePlanner::make_plan() {
 std::int64_t ExchangePlanner::joined_within() const {
   if (parts_.front().direction == NodePart::kReads) return 0;
   const std::size_t nodes = parts_.size();
-  const std::size_t aggregators = aggregators_.empty() ? nodes : aggregators_.size();
+  const std::size_t aggregators = aggregators_.size();
   // Leaders that share one aggregator's windows would wait too long for the second window.
   const auto leaders = static_cast<std::size_t>(choice_.leading.leaders);
   if (leaders > 1 && aggregators != leaders * nodes) return 0;
@@ -160,7 +166,6 @@ std::int64_t ExchangePlanner::joined_within() const {
 
 plan::Owners ExchangePlanner::owners() const {
   const ByteCount size = choice_.facts.window;
-  if (aggregators_.empty()) return plan::Owners::in_turn(static_cast<int>(parts_.size()));
   if (domains_.alignment != plan::Alignment::persistent) {
     return plan::Owners::even(aggregators_, windows_.range(0).begin / size,
                               windows_.range(windows_.count() - 1).end / size);

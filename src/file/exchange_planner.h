@@ -49,7 +49,8 @@ struct DomainHints {
 /// How many aggregators hints ask for, capped at the largest int; 0 if none does.
 std::int64_t asked_aggregators(const DomainHints& domains);
 
-/// The aggregators of a file; `places[n]` is how many node n may have.
+/// The aggregators of a file; `places[n]` is how many node n may have. If none may have any, all
+/// may: a list of hosts that fits none is no reason to exchange nothing.
 plan::AggregatorChoice choose_aggregators(std::vector<int> places, const DomainHints& domains);
 
 /// How many of a node's ranks should be ready to lead; `ranks` and `cores` are the node's.
@@ -111,9 +112,9 @@ class ExchangePlanner {
   plan::Windows windows_;
   std::vector<int> places_;                     ///< places for which aggregators_ are chosen
   std::optional<DomainHints> aggregators_for_;  ///< none if memory lacked for them
-  std::vector<int> aggregators_;  ///< the node of each aggregator; empty if no node may have one
-  std::string correction_;        ///< why their number differs from the hints'
-  int most_asked_ = 0;            ///< the most aggregators on one node, if hints ask for some
+  std::vector<int> aggregators_;                ///< the node of each aggregator
+  std::string correction_;                      ///< why their number differs from the hints'
+  int most_asked_ = 0;  ///< the most aggregators on one node, if hints ask for some
 };
 
 }  // namespace headrace::file

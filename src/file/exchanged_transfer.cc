@@ -194,13 +194,14 @@ void ExchangedTransfer::prepare(std::int64_t first_window, policy::PathHint hint
 /// The largest window size, at most `window_size`, for whose messages there is memory: halves the
 /// size as long as whole stripes, or even parts of a stripe, are left. 0: none.
 ByteCount ExchangedTransfer::reserve_window(ByteCount window_size, int slots, ByteCount stripe) {
-  for (ByteCount size = window_size; size > 0; size /= 2) {
+  for (ByteCount size = window_size; size > 0;) {
     if (buffers_.reserve(channel_.messenger(), channel_.nodes().node_count(), size, slots, 1)) {
       return size;
     }
-    const ByteCount half = size / 2;
-    const bool is_aligned = stripe == 0 || half % stripe == 0 || stripe % half == 0;
-    if (half < plan::kLeastWindow || half % kPage != 0 || !is_aligned) break;
+    const bool has_stripes = stripe > 0 && size / 2 >= stripe;
+    size = has_stripes ? size / 2 / stripe * stripe : size / 2;
+    const bool is_aligned = stripe == 0 || has_stripes || (size > 0 && stripe % size == 0);
+    if (size < plan::kLeastWindow || size % kPage != 0 || !is_aligned) break;
   }
   return 0;
 }

@@ -10,11 +10,6 @@ namespace {
 /// If less than one byte in so many is wanted, windows would be nearly empty, as in a staged call.
 constexpr ByteCount kLeastDensity = 8;
 
-/// Leaders look at every window. With more windows than this and few bytes in them, even a request
-/// to exchange is not obeyed.
-constexpr std::int64_t kMaxWindows = std::int64_t{1} << 20;
-constexpr ByteCount kLeastForcedDensity = 64;
-
 /// A part of a larger window makes a large message alone.
 constexpr ByteCount kLargestJoined = ByteCount{1} << 20;
 
@@ -39,7 +34,7 @@ ExchangeDecision decide_exchange(PathHint hint, const ExchangeFacts& facts) {
   if (!facts.agrees) return {false, ExchangeReason::no_agreement};
   if (facts.bytes == 0) return {false, ExchangeReason::nothing_to_move};
   if (!facts.has_memory) return {false, ExchangeReason::no_memory};
-  if (facts.span / facts.window > kMaxWindows && facts.bytes < facts.span / kLeastForcedDensity) {
+  if (are_nearly_empty(facts.span / facts.window, facts.bytes, facts.span)) {
     return {false, ExchangeReason::far_apart};
   }
   if (facts.reads && is_too_sparse_to_read(facts.bytes, facts.span)) {

@@ -19,10 +19,6 @@ constexpr double kLeastDensityToRead = 1.0 / 1'000;
 /// If the share of wanted bytes is below this, windows to write count as full of holes.
 constexpr double kLeastFilled = 0.9;
 
-/// More windows than these are not gone through on request either, if they are nearly empty.
-constexpr std::int64_t kMostEmptyWindows = 1 << 20;
-constexpr double kNearlyEmpty = 1.0 / 64;
-
 constexpr const char* kAskedFor = "asked for by hint or setting";
 
 /// The extra cost of `bytes` bytes in slots if the ranks' cores are far apart, since they go from
@@ -211,13 +207,22 @@ bool is_too_sparse_to_read(ByteCount bytes, ByteCount span) {
   return static_cast<double>(bytes) < kLeastDensityToRead * static_cast<double>(span);
 }
 
+bool are_nearly_empty(std::int64_t windows, ByteCount bytes, ByteCount span) {
+  constexpr std::int64_t kFewWindows = 1024;
+  constexpr std::int64_t kManyWindows = 1 << 20;
+  constexpr ByteCount kLeastInWindow = 512;
+  constexpr ByteCount kLeastDensity = 64;
+  if (windows > kManyWindows) return bytes < span / kLeastDensity;
+  return windows > kFewWindows && bytes < kLeastInWindow * windows;
+}
+
 CallDecision decide_call(PathHint hint, const CallFacts& facts) {
   if (facts.bytes == 0) return {Path::direct, CallReason::nothing_to_move};
   const double density = static_cast<double>(facts.bytes) / static_cast<double>(facts.span);
   if (facts.direction == Direction::read && is_too_sparse_to_read(facts.bytes, facts.span)) {
     return {Path::direct, CallReason::far_apart};
   }
-  if (facts.windows > kMostEmptyWindows && density < kNearlyEmpty) {
+  if (are_nearly_empty(facts.windows, facts.bytes, facts.span)) {
     return {Path::direct, CallReason::far_apart};
   }
   if (hint == PathHint::staged || hint == PathHint::exchanged) {
@@ -232,7 +237,7 @@ std::string explain(const CallDecision& decision, const CallFacts& facts) {
   const std::int64_t count = std::max<std::int64_t>(1, facts.pieces);
   const std::string pieces =
       std::to_string(facts.pieces) + " pieces of " + readable(facts.bytes / count);
-  std::array<char, 64> times{};
+  std::array<char, 96> times{};
   switch (decision.reason) {
     case CallReason::nothing_to_move: return "nothing to move";
     case CallReason::asked_for: return kAskedFor;
@@ -253,7 +258,7 @@ std::string explain(const CallDecision& decision, const CallFacts& facts) {
 
 std::string alternatives(const CallDecision& decision, const CallFacts& facts) {
   if (decision.reason == CallReason::nothing_to_move || facts.bytes == 0) return {};
-  std::array<char, 64> times{};
+  std::array<char, 96> times{};
   // What a rank decides alone it compares with nothing.
   if (decision.reason == CallReason::small_part) {
     std::snprintf(times.data(), times.size(), "direct %.0f us", direct_cost(facts) / 1000);

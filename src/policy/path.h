@@ -133,6 +133,10 @@ std::optional<CallDecision> decide_part(PathHint hint, const CallFacts& own);
 /// if another path is requested.
 bool is_too_sparse_to_read(ByteCount bytes, ByteCount span);
 
+/// Whether collective buffers for so many windows of a span would hold so few bytes that none are
+/// used even if that is requested: each window costs its own time, and messages between nodes.
+bool are_nearly_empty(std::int64_t windows, ByteCount bytes, ByteCount span);
+
 /// Decides for one call, by the cheaper of the two estimates.
 CallDecision decide_call(PathHint hint, const CallFacts& facts);
 

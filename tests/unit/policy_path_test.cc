@@ -296,5 +296,13 @@ TEST(DecideCall, GoesThroughNoMillionsOfEmptyWindowsEvenWhereAsked) {
   EXPECT_EQ(decide_call(PathHint::exchanged, sparse).path, Path::staged);
 }
 
+/// A header and a footer, far apart: each window would cost messages for a few bytes.
+TEST(DecideCall, GoesThroughNoThousandsOfEmptyWindowsEvenWhereAsked) {
+  EXPECT_TRUE(are_nearly_empty(512'000, 4'000, 512'000LL << 20));
+  EXPECT_FALSE(are_nearly_empty(512'000, 512'000LL * 512, 512'000LL << 20));
+  EXPECT_FALSE(are_nearly_empty(1'000, 16, 1'000LL << 20)) << "a millisecond or so";
+  EXPECT_TRUE(are_nearly_empty(2 << 20, (2LL << 40) / 65, 2LL << 40));
+}
+
 }  // namespace
 }  // namespace headrace::policy
