@@ -167,8 +167,11 @@ std::int64_t ExchangePlanner::joined_within() const {
 plan::Owners ExchangePlanner::owners() const {
   const ByteCount size = choice_.facts.window;
   if (domains_.alignment != plan::Alignment::persistent) {
+    const bool has_parts = domains_.alignment == plan::Alignment::stripes &&
+                           domains_.stripe > size && domains_.stripe % size == 0;
     return plan::Owners::even(aggregators_, windows_.range(0).begin / size,
-                              windows_.range(windows_.count() - 1).end / size);
+                              windows_.range(windows_.count() - 1).end / size,
+                              has_parts ? domains_.stripe / size : 1);
   }
   if (parts_.front().direction == NodePart::kReads && domains_.stripe_count == 0) {
     return plan::Owners::in_runs(aggregators_, windows_.count(), kLongestRun);

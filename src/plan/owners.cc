@@ -59,8 +59,9 @@ Owners Owners::in_runs(std::vector<int> nodes, std::int64_t windows, std::int64_
   return {std::move(nodes), std::clamp<std::int64_t>(divide_up(windows, count), 1, longest), 0};
 }
 
-Owners Owners::even(std::vector<int> nodes, std::int64_t first, std::int64_t end) {
-  const DomainRule rule = rule_of(Alignment::stripes, 1, 0, nodes.size());
+Owners Owners::even(std::vector<int> nodes, std::int64_t first, std::int64_t end,
+                    std::int64_t unit) {
+  const DomainRule rule = rule_of(Alignment::stripes, unit, 0, nodes.size());
   return {std::move(nodes), rule, {first, end}};
 }
 

@@ -33,8 +33,9 @@ class Owners {
   /// Example: 8 windows, 4 nodes, longest 4: windows 0 and 1 are the first's, 2 and 3 the second's;
   /// 100 windows: 0 to 3, 4 to 7.
   static Owners in_runs(std::vector<int> nodes, std::int64_t windows, std::int64_t longest);
-  /// Even shares of the windows from `first` to before `end`.
-  static Owners even(std::vector<int> nodes, std::int64_t first, std::int64_t end);
+  /// Even shares of the windows from `first` to before `end`, in whole units of so many windows.
+  static Owners even(std::vector<int> nodes, std::int64_t first, std::int64_t end,
+                     std::int64_t unit = 1);
 
   int owner_of(std::int64_t window) const {
     return nodes_[static_cast<std::size_t>(map_.owner(window))];

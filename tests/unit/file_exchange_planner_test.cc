@@ -143,5 +143,24 @@ TEST(ExchangePlanner, ReadsByRunsWhereNoStripesShareATarget) {
   EXPECT_EQ(owners(NodePart::kReads, stripes(4, 0)), in_turn) << "each reads from one target";
 }
 
+/// Stripes that are larger than a buffer.
+TEST(ExchangePlanner, SharesOutWholeStripesOnRequest) {
+  const auto owners = [](plan::Alignment alignment) {
+    ExchangePlanner planner(2);
+    auto parts = parts_from(0, 2);
+    for (NodePart& part : parts) part.end = part.bytes = 12 << 20;
+    DomainHints domains = stripes(3, 0);
+    domains.stripe = 4 << 20;
+    domains.alignment = alignment;
+    EXPECT_TRUE(planner.decide(parts, policy::PathHint::exchanged, domains).is_chosen);
+    planner.make_plan();
+    std::vector<int> found;
+    for (int window = 0; window < 12; ++window) found.push_back(planner.plan().owner_of(window));
+    return found;
+  };
+  EXPECT_EQ(owners(plan::Alignment::stripes), (std::vector{0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1}));
+  EXPECT_EQ(owners(plan::Alignment::even), (std::vector{0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}));
+}
+
 }  // namespace
 }  // namespace headrace::file
