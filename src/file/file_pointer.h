@@ -64,9 +64,9 @@ class FilePointer {
   std::optional<FileOffset> take_stretch(ByteCount bytes, PointerMove& move);
 
   /// Corrects the pointer, which was moved by what was requested, to stand behind the whole etypes
-  /// that were moved. What other threads did with it meanwhile is respected: - After a seek,
-  /// nothing is corrected. - Concurrent reads that met the end of the file each take back what they
-  /// did not get, in any order. - Behind a write that failed lies what a later one has written: the
+  /// that were moved. What other threads did with it meanwhile is respected. After a seek, nothing
+  /// is corrected. Concurrent reads that met the end of the file each take back what they did not
+  /// get, in any order. Behind a write that failed lies what a later one has written, so the
   /// pointer stays behind that.
   void pull_back(Direction direction, ByteCount missing, const PointerMove& move);
 

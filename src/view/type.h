@@ -28,7 +28,7 @@ struct Bounds {
 };
 
 /// An MPI datatype without MPI: a sequence of bytes at offsets, in data order, kept as nested loops
-/// (see layout.h), and the bounds by which it is repeated. All offsets and sizes are in bytes,
+/// (see type_layout.h), and the bounds by which it is repeated. All offsets and sizes are in bytes,
 /// offsets relative to the address or file position where the type is put.
 class Type {
  public:
