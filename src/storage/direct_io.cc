@@ -23,14 +23,15 @@ bool is_refusal(int error) {
 
 }  // namespace
 
-bool DirectIo::open(int descriptor) {
+int DirectIo::open(int descriptor) {
   const KeptErrno kept;
   const int mode = fcntl(descriptor, F_GETFL) & O_ACCMODE;
   const std::string name = "/proc/self/fd/" + std::to_string(descriptor);
   const int again =
       uninterrupted([&] { return ::open(name.c_str(), mode | O_DIRECT | O_CLOEXEC); });
-  if (again >= 0) file_ = hold_file(again);
-  return static_cast<bool>(file_);
+  if (again < 0) return errno;
+  file_ = hold_file(again);
+  return file_ ? 0 : errno;
 }
 
 Transferred DirectIo::move_pages(Direction direction, FileOffset offset, std::byte* memory,

@@ -22,8 +22,8 @@ class DirectIo {
   /// Fewer bytes are not worth waiting for the device.
   static constexpr ByteCount kLeast = ByteCount{64} << 10;
 
-  /// Opens the file once more. False if its file system refuses that.
-  bool open(int descriptor);
+  /// Opens the file once more. An errno, or 0; EINVAL: its file system refuses O_DIRECT.
+  int open(int descriptor);
   bool is_on() const { return file_ && !is_refused_.load(std::memory_order_relaxed); }
   bool has_moved() const { return has_moved_.load(std::memory_order_relaxed); }
 

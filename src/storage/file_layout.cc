@@ -81,6 +81,21 @@ struct Place {
   }
 };
 
+/// What was said of a file system, by its kind or by any place where it is mounted. Replaces
+/// escapes in the text.
+const GivenFacts* given_for(const ReadFacts& given, std::string_view kind, std::uint64_t device,
+                            std::span<char> mountinfo) noexcept {
+  const GivenFacts* first = given.find(kind, "");
+  std::string_view rest(mountinfo.data(), mountinfo.size());
+  while (const auto line = next_mount_line(rest, gnu_dev_major(device), gnu_dev_minor(device))) {
+    const auto begin = static_cast<std::size_t>(line->point.data() - mountinfo.data());
+    const auto point = unescape(mountinfo.subspan(begin, line->point.size()));
+    const GivenFacts* const said = given.find(kind, point);
+    if (said != nullptr && (first == nullptr || said < first)) first = said;
+  }
+  return first;
+}
+
 Place place_of(int descriptor) {
   Place place;
   struct statfs status{};
@@ -93,7 +108,8 @@ Place place_of(int descriptor) {
     place.mount = mount_of(file.st_dev);
   place.kind = find_kind(magic, place.mount ? place.mount->type : "");
   if (is_described) {
-    place.given = given_facts().find(place.facts().name, place.mount ? place.mount->point : "");
+    MappedText mounts(kMountInfo);
+    place.given = given_for(given_facts(), place.facts().name, file.st_dev, mounts.bytes());
     if (place.given != nullptr) place.kind = place.given->kind.value_or(place.kind);
   }
   if (place.mount && place.facts().source == StripeSource::gluster) {
@@ -309,15 +325,10 @@ bool is_local(int kind) {
 /// What is written to an overlay stays on the node.
 bool may_be_shared(long magic, std::uint64_t device, std::span<char> mountinfo,
                    const ReadFacts& given) noexcept {
-  const std::string_view text(mountinfo.data(), mountinfo.size());
-  const auto mount = find_mount_line(text, gnu_dev_major(device), gnu_dev_minor(device));
+  std::string_view rest(mountinfo.data(), mountinfo.size());
+  const auto mount = next_mount_line(rest, gnu_dev_major(device), gnu_dev_minor(device));
   int kind = find_kind(static_cast<std::uint64_t>(magic) & 0xffffffff, mount ? mount->type : "");
-  std::string_view point;
-  if (mount) {
-    const auto begin = static_cast<std::size_t>(mount->point.data() - text.data());
-    point = unescape(mountinfo.subspan(begin, mount->point.size()));
-  }
-  const GivenFacts* const said = given.find(kind_at(kind).name, point);
+  const GivenFacts* const said = given_for(given, kind_at(kind).name, device, mountinfo);
   if (said != nullptr) kind = said->kind.value_or(kind);
   return !kind_at(kind).is_local && kind_at(kind).name != "overlay";
 }
@@ -333,6 +344,17 @@ bool has_lasting_numbers(int kind) {
   return !kind_at(kind).may_renumber;
 }
 
+namespace {
+
+/// Permissions that only the creation needed. What fails leaves the owner more than was asked for.
+void take_back(int descriptor, int permissions) {
+  struct stat status{};
+  if (fstat(descriptor, &status) != 0) return;
+  static_cast<void>(fchmod(descriptor, status.st_mode & 07777 & ~static_cast<mode_t>(permissions)));
+}
+
+}  // namespace
+
 Created create_striped(const std::string& path, int flags, int permissions,
                        const StripingHints& hint) {
   if (hint.is_empty()) return {open_again(path, flags, permissions)};
@@ -341,7 +363,9 @@ Created create_striped(const std::string& path, int flags, int permissions,
     return {open_again(path, flags, permissions), StripingOutcome::not_supported};
   }
   const int delayed = control == StripeControl::lustre ? kLustreDelayedCreate : 0;
-  Created created{open_again(path, flags | O_EXCL | delayed, permissions)};
+  // Whoever may not write it by its permissions could not open it anew.
+  const int own = delayed != 0 ? permissions | S_IRUSR | S_IWUSR : permissions;
+  Created created{open_again(path, flags | O_EXCL | delayed, own)};
   if (created.descriptor < 0) {
     // The file exists already: opened as it is.
     if (errno != EEXIST || (flags & O_EXCL) != 0) return created;
@@ -354,6 +378,8 @@ Created create_striped(const std::string& path, int flags, int permissions,
   // asynchronous.
   ::close(created.descriptor);
   created.descriptor = open_again(path, flags & ~(O_CREAT | O_EXCL), permissions);
+  if (own != permissions && created.descriptor >= 0)
+    take_back(created.descriptor, own & ~permissions);
   return created;
 }
 

@@ -44,7 +44,7 @@ std::string_view unescape(std::span<char> text) noexcept {
 
 // "36 35 98:0 /root /mount rw,noatime master:1 - ext3 /dev/root rw,errors=continue": the number of
 // fields before the hyphen varies (proc(5)).
-std::optional<MountLine> find_mount_line(std::string_view mountinfo, unsigned major,
+std::optional<MountLine> next_mount_line(std::string_view& mountinfo, unsigned major,
                                          unsigned minor) noexcept {
   PlainText<32> device;
   device.add_number(major).add(":").add_number(minor);
@@ -68,7 +68,7 @@ std::optional<MountLine> find_mount_line(std::string_view mountinfo, unsigned ma
 }
 
 std::optional<Mount> find_mount(std::string_view mountinfo, unsigned major, unsigned minor) {
-  const std::optional<MountLine> line = find_mount_line(mountinfo, major, minor);
+  const std::optional<MountLine> line = next_mount_line(mountinfo, major, minor);
   if (!line) return std::nullopt;
   std::string point(line->point);
   point.resize(unescape(point).size());

@@ -30,18 +30,18 @@ struct MountLine {
   std::string_view options;
 };
 
-/// The mount with device number major:minor in a text in the format of /proc/self/mountinfo
-/// (proc(5)). Takes no memory.
-std::optional<MountLine> find_mount_line(std::string_view mountinfo, unsigned major,
+/// The next mount with device number major:minor in the rest of a text in the format of
+/// /proc/self/mountinfo (proc(5)); takes it, and what is before it, from the text. Takes no memory.
+std::optional<MountLine> next_mount_line(std::string_view& mountinfo, unsigned major,
                                          unsigned minor) noexcept;
 
 /// Replaces escapes such as "\040" for blanks and backslashes, in place.
 std::string_view unescape(std::span<char> text) noexcept;
 
-/// The same mount, in texts of its own.
+/// The first such mount, in texts of its own.
 std::optional<Mount> find_mount(std::string_view mountinfo, unsigned major, unsigned minor);
 
-/// The mount of a device number from stat(2).
+/// The first mount of a device number from stat(2).
 std::optional<Mount> mount_of(std::uint64_t device);
 
 }  // namespace headrace::storage

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <cstring>
 #include <limits>
 #include <new>
 
@@ -49,9 +50,14 @@ class PosixStore : public Store {
   /// From now on whole pages go past the page cache; where the file system refuses that, a line
   /// says so.
   void pass_cache() {
-    if (direct_.open(descriptor_.get())) return;
-    print_job_message_once("direct_io has no effect on '" + printable(path_) +
-                           "' (its file system refuses O_DIRECT), leave the hint out");
+    const int failed = direct_.open(descriptor_.get());
+    if (failed == 0) return;
+    const bool is_refused = failed == EINVAL;
+    const std::string why =
+        is_refused ? "its file system refuses O_DIRECT"
+                   : "it cannot be opened once more: " + std::string(std::strerror(failed));
+    print_job_message_once("direct_io has no effect on '" + printable(path_) + "' (" + why + "), " +
+                           (is_refused ? "leave the hint out" : "see what the process may open"));
   }
 
   Transferred read(FileOffset offset, std::span<const iovec> segments) override {

@@ -58,7 +58,7 @@ class HookedFunctions {
     std::uint32_t number;
   };
   Place places_[kPlaces];
-  std::size_t used_ = 0;
+  std::atomic<std::size_t> used_ = 0;
 };
 
 HookedFunctions hooked;
@@ -79,17 +79,18 @@ std::unique_lock<std::mutex> locked_soon(std::mutex& wanted) {
 }
 
 std::uint32_t add_unknown(const void* address, const std::uintptr_t* slot) noexcept {
-  if (may_be_in_handler(slot)) return kNoFunction;
+  if (hooked.is_full() || may_be_in_handler(slot)) return kNoFunction;
   const std::unique_lock lock = locked_soon(mutex);
   std::uint32_t number = kNoFunction;
   if (!lock || hooked.find(address, number) || hooked.is_full()) return number;
   try {
-    number = try_to_add_function({{}, {}, Way::hooks}, address);
+    // One that is left out is known from now on, too: its further calls cost nothing.
+    const auto added = try_to_add_function({{}, {}, Way::hooks}, address);
+    if (added) hooked.add(address, *added);
+    return added.value_or(kNoFunction);
   } catch (const std::bad_alloc&) {
-    number = kNoFunction;
+    return kNoFunction;
   }
-  if (number != kNoFunction) hooked.add(address, number);
-  return number;
 }
 
 std::uint32_t number_of(const void* address, const std::uintptr_t* slot) noexcept {

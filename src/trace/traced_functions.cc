@@ -61,6 +61,7 @@ std::uint32_t add(Registry& own, const FunctionName& name, const void* target,
   const bool has_room = own.count < static_cast<std::uint32_t>(settings().trace_functions);
   const std::uint32_t note = has_room ? note_of(name, target) : record::kNone;
   if (note == record::kNone) {
+    own.numbers.emplace(std::move(key), kNoFunction);
     ++own.left_out;
     return kNoFunction;
   }
@@ -84,10 +85,11 @@ std::uint32_t add_function(const FunctionName& name, const void* target,
   return add(own, name, target, stack_arguments);
 }
 
-std::uint32_t try_to_add_function(const FunctionName& name, const void* target) {
+std::optional<std::uint32_t> try_to_add_function(const FunctionName& name, const void* target) {
   Registry& own = registry();
   const std::unique_lock lock(own.mutex, std::try_to_lock);
-  return lock ? add(own, name, target, 0) : kNoFunction;
+  if (!lock) return std::nullopt;
+  return add(own, name, target, 0);
 }
 
 void refuse_function(const FunctionName& name, std::string_view why, std::string_view module) {

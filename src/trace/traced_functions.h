@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -39,8 +40,8 @@ inline constexpr std::uint32_t kNoFunction = 0xffffffff;
 /// std::bad_alloc.
 std::uint32_t add_function(const FunctionName& name, const void* target,
                            std::uint32_t stack_arguments);
-/// The same, but kNoFunction as well if another thread adds one now.
-std::uint32_t try_to_add_function(const FunctionName& name, const void* target);
+/// The same; nothing if another thread adds one now.
+std::optional<std::uint32_t> try_to_add_function(const FunctionName& name, const void* target);
 /// Tells the record why a function is not traced. `module`: the file in which it lies, if known.
 void refuse_function(const FunctionName& name, std::string_view why, std::string_view module = {});
 

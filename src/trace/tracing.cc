@@ -56,6 +56,8 @@ Tracing& tracing() {
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool is_making = false;
 /// This thread gets no ThreadTrace.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool has_none = false;
+/// Calls of a thread that has no trace yet, made on stacks of its program's: fibers, coroutines.
+[[gnu::tls_model("initial-exec")]] constinit thread_local std::uint32_t calls_elsewhere = 0;
 
 void note_fact(std::string_view name, std::uint64_t value) {
   const std::string text = std::to_string(value);
@@ -252,14 +254,28 @@ void refuse_others(Tracing& own) {
 
 }  // namespace
 
+namespace {
+
+/// To find out takes some 50 us. A thread may run nothing but fibers.
+bool is_worth_a_try() noexcept {
+  constexpr std::uint32_t kFirst = 16;
+  constexpr std::uint32_t kEach = 1024;
+  if (calls_elsewhere < kFirst) return true;
+  return ++calls_elsewhere % kEach == 0;
+}
+
+}  // namespace
+
 ThreadTrace* make_own_trace(const std::uintptr_t* slot) noexcept {
   Tracing& own = tracing();
   record::ImageFile* const image = record::image();
-  if (image == nullptr || is_making || has_none || may_be_in_handler(slot)) return nullptr;
+  if (image == nullptr || is_making || has_none || !is_worth_a_try()) return nullptr;
+  if (may_be_in_handler(slot)) return nullptr;
   is_making = true;
   const std::ptrdiff_t room = room_on_stack(slot);
   ThreadTrace* const made = room < kRoomToLearn ? nullptr : take_trace(own, *image);
   has_none = made == nullptr && room >= 0;  // else it is on another stack now
+  if (room < 0) ++calls_elsewhere;
   if (made != nullptr) {
     return_at_end_of_thread();
     made->set_record(record::own_record);

@@ -236,6 +236,17 @@ def test_children_do_not_count(host: Host, library, way: str) -> None:
     require_same(traced, counted, way)
 
 
+@pytest.mark.parametrize("way", ["slots", "hooks"])
+def test_functions_beyond_the_limit_are_counted_once(host: Host, library, way: str) -> None:
+    traced, counted, _ = run(host, way, "threads", HEADRACE_TRACE_FUNCTIONS="1")
+    assert len(traced) == 1
+    (record,) = work_directory(f"traced-{host.name}-{way}-threads", clean=False).glob("*.hrc")
+    (node,) = read(record).nodes
+    facts = dict(zip(node.texts_of("facts", "name"), node.texts_of("facts", "value"), strict=True))
+    others = sum(calls > 0 for calls in counted.values()) - 1
+    assert 0 < others <= int(facts["trace_left_out"]) <= len(functions_of(made_library(way)))
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_other_stacks_are_left_alone(host: Host, library, way: str) -> None:
     traced, counted, _ = run(host, way, "fibers")

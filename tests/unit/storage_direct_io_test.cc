@@ -205,7 +205,7 @@ TEST_F(DirectIoTest, CopiesWhatDevicesCannotReach) {
 
 TEST(DirectIo, IsOffWithoutAFile) {
   DirectIo direct;
-  EXPECT_FALSE(direct.open(-1));
+  EXPECT_EQ(direct.open(-1), ENOENT);
   EXPECT_FALSE(direct.is_on());
 }
 

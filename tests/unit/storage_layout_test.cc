@@ -48,6 +48,7 @@ constexpr const char* kMounts =
     "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 propagate_from:2 - ext3 /dev/root rw,errors=ro\n"
     "40 35 0:52 / /home rw shared:3 - nfs4 server:/home rw,vers=4.2,rsize=524288,wsize=1048576\n"
     "bad line\n"
+    "45 35 0:52 /sub /bound rw shared:3 - nfs4 server:/home rw,vers=4.2\n"
     "43 35 0:54 / /two\\040words\\011\\9 rw - fuse.glusterfs server:v rw\n"
     "41 35 0:53 / /odd rw\n";
 
@@ -122,6 +123,9 @@ TEST(GivenFacts, TellWhetherOtherNodesMayReachAFile) {
   EXPECT_TRUE(is_shared("ext4:kind=nfs", kExt, 52));
   EXPECT_FALSE(is_shared("glusterfs:kind=ext4", kFuse, 54)) << "the mount's type tells the kind";
   EXPECT_TRUE(is_shared("*:kind=nfs", kExt, 999)) << "its mount is not known";
+  EXPECT_FALSE(is_shared("/bound:kind=ext4", kNfs, 52)) << "mounted at a second place, too";
+  EXPECT_FALSE(is_shared("/bound:kind=ext4,/home:kind=nfs", kNfs, 52));
+  EXPECT_TRUE(is_shared("/home:kind=nfs,/bound:kind=ext4", kNfs, 52));
 }
 
 TEST(Dvs, ForwardsBlocksToSeveralServersOrAFileToOne) {
