@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <csignal>
@@ -38,12 +39,12 @@ class HandlerLock {
         if (replace(now, self)) return Taken::yes;
       } else if (i > kSpins) {
         if (naps == nullptr) {
-          ::sched_yield();
+          wait_long(i);
         } else if (*naps == 0) {
           return Taken::no;
         } else {
           *naps -= 1;
-          nap();
+          nap(kNap);
         }
       }
     }
@@ -69,6 +70,10 @@ class HandlerLock {
   __extension__ typedef unsigned __int128 Word;
 
   static constexpr unsigned kSpins = 200;
+  static constexpr unsigned kYields = 500;
+  static constexpr long kNap = 100'000;  ///< ns
+  static constexpr long kFirstNap = 10'000;
+  static constexpr long kLongestNap = 1'000'000;
 
   /// Whether a handler has left the holder's frame for good (siglongjmp), where leave_for() is not
   /// told so. A handler's frames lie deeper, but for those on a stack of their own, which are taken
@@ -86,9 +91,18 @@ class HandlerLock {
 #endif
   }
 
+  /// The holder may be in a write that takes the server some time.
+  static void wait_long(unsigned tries) noexcept {
+    if (tries < kYields) {
+      ::sched_yield();
+    } else {
+      nap(std::min<long>((tries - kYields + 1) * kFirstNap, kLongestNap));
+    }
+  }
+
   /// By the kernel itself: nanosleep() may be cancelled.
-  static void nap() noexcept {
-    const timespec time{0, 100'000};
+  static void nap(long nanoseconds) noexcept {
+    const timespec time{0, nanoseconds};
     ::syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &time, nullptr);
   }
 
