@@ -92,6 +92,7 @@ HeldDescriptor::HeldDescriptor(int descriptor, Place place) {
   if (descriptor < 0) return;
   const int before = errno;
   number_ = placed(descriptor, place);
+  is_high_ = number_ >= first_apart();
   if (number_ >= 0) mark();
   errno = number_ < 0 ? EMFILE : before;
 }

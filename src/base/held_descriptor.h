@@ -9,8 +9,8 @@ namespace headrace {
 /// descriptors that they did not open: by a loop over all numbers, or by closing one twice. The
 /// number then soon belongs to a file of the program, and our data would go there. Three rules
 /// prevent that: our descriptors get high numbers, which open() does not hand out; a number that
-/// the program closed is never given to another of our objects; and all but the hot path call
-/// is_intact() first.
+/// the program closed is never given to another of our objects; and all but the hot path of high
+/// numbers call is_intact() first.
 class HeldDescriptor {
  public:
   enum class Place { apart, as_it_is };
@@ -23,11 +23,13 @@ class HeldDescriptor {
   HeldDescriptor(HeldDescriptor&& other) noexcept
       : number_(std::exchange(other.number_, -1)),
         is_marked_(other.is_marked_),
+        is_high_(other.is_high_),
         device_(other.device_),
         file_(other.file_) {}
   HeldDescriptor& operator=(HeldDescriptor&& other) noexcept {
     std::swap(number_, other.number_);
     std::swap(is_marked_, other.is_marked_);
+    std::swap(is_high_, other.is_high_);
     std::swap(device_, other.device_);
     std::swap(file_, other.file_);
     return *this;
@@ -36,6 +38,8 @@ class HeldDescriptor {
 
   int get() const { return number_; }
   explicit operator bool() const { return number_ >= 0; }
+  /// Whether open() hands out such numbers to programs with very many files only.
+  bool has_high_number() const { return is_high_; }
 
   /// Whether the number still leads to the file that was taken; if not, sets errno to EBADF. True
   /// for an empty object.
@@ -51,6 +55,7 @@ class HeldDescriptor {
 
   int number_ = -1;
   bool is_marked_ = false;
+  bool is_high_ = false;
   // The target of a descriptor that cannot be marked (O_PATH); 0 if unknown.
   std::uint64_t device_ = 0;
   std::uint64_t file_ = 0;

@@ -61,6 +61,7 @@ class PosixStore : public Store {
   }
 
   Transferred read(FileOffset offset, std::span<const iovec> segments) override {
+    if (may_be_closed() && !descriptor_.is_intact()) return {0, EBADF};
     if (segments.size() == 1 && direct_.is_on()) {
       return direct_.move(
           Direction::read, offset, segments.front(),
@@ -73,6 +74,7 @@ class PosixStore : public Store {
   }
 
   Transferred write(FileOffset offset, std::span<const iovec> segments) override {
+    if (may_be_closed() && !descriptor_.is_intact()) return {0, EBADF};
     const ByteCount wanted = bytes_of(segments);
     const auto write_all = [&] {
       const WriteTurn::Held held(turn_, wanted);
@@ -200,6 +202,9 @@ class PosixStore : public Store {
   Error remove() override { return entry_.remove(path_); }
 
  private:
+  /// Where the descriptor could not be moved away from the program's: on network file systems.
+  bool may_be_closed() const { return !descriptor_.has_high_number(); }
+
   Transferred read_all(FileOffset offset, std::span<const iovec> segments) {
     return move_all(offset, segments, [this](const iovec* list, int count, FileOffset at) {
       return count == 1 ? ::pread(descriptor_.get(), list->iov_base, list->iov_len, at)

@@ -103,6 +103,29 @@ TEST_F(PosixStoreTest, OpensTheSameFileAnewToRead) {
   EXPECT_EQ(reader.value()->write(0, {&one, 1}).system_error, EBADF);
 }
 
+/// The program closed our descriptor, and has its number for another file. A lock of the program's
+/// on the file lets the descriptor keep its low number, as on network file systems.
+TEST_F(PosixStoreTest, WritesNothingToAFileThatHasItsNumber) {
+  const int locked = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  struct flock lock{};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  ASSERT_EQ(fcntl(locked, F_SETLK, &lock), 0);
+  const int number = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  ::close(number);
+  const auto store = open();
+  ::close(number);
+  const std::string other = folder_ + "/other";
+  ASSERT_EQ(::open(other.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600), number);
+  std::string text = "written";
+  iovec one = segment(text);
+  EXPECT_EQ(store->write(0, {&one, 1}).system_error, EBADF);
+  EXPECT_EQ(store->read(0, {&one, 1}).system_error, EBADF);
+  EXPECT_EQ(std::filesystem::file_size(other), 0U);
+  ::close(number);
+  ::close(locked);
+}
+
 TEST_F(PosixStoreTest, OpensNoDeviceAnew) {
   const auto device = posix_file_system().open("/dev/null", {.write = true});
   ASSERT_TRUE(device);
