@@ -178,7 +178,7 @@ class Reader {
         refuse(number, "this table was there before", "put all its keys below one header");
       } else if (!is_readable_) {
         refuse(number, "it is no header of a table that is read here",
-               "write [NAME] or [NAME.\"PATTERN\"]; what stands below is ignored, too");
+               "write [NAME] or [NAME.\"PATTERN\"]; what is below it is ignored, too");
       }
     } else if (is_readable_) {
       read_entry(words, number);
@@ -205,7 +205,7 @@ class Reader {
     if (words.begins_several_lines()) {
       is_over_ = true;
       return refuse(number, "texts and lists of several lines are not read here",
-                    "write one line; all that stands below is ignored, too");
+                    "write one line; all below it is ignored, too");
     }
     const auto value = words.take_value();
     if (!value || !words.is_done()) {

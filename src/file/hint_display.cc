@@ -60,7 +60,7 @@ const char* why_corrected(const std::string& name, const std::string& asked) {
   if (name == "ind_rd_buffer_size") return "but it is kept within 4 KiB and 1 GiB";
   if (name == "cb_nodes") return "but there are no more ranks";
   if (name.starts_with("striping_")) return "but the file has this one";
-  return "but another hint goes before";
+  return "but another hint overrides it";
 }
 
 /// Of the words of access_style only these tell something that calls do not.

@@ -224,7 +224,7 @@ def test_how_good_the_numbers_are_is_said(tmp_path: Path) -> None:
 
 def test_records_without_anything(tmp_path: Path) -> None:
     path = Job().write(tmp_path)
-    assert "tells no time" in told(path, path)
+    assert "has no time" in told(path, path)
 
 
 def test_hostile_texts_do_not_reach_the_terminal(tmp_path: Path) -> None:

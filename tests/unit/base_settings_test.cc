@@ -252,8 +252,8 @@ TEST(Settings, OfAWholeJobAreNotTakenFromFiles) {
   EXPECT_TRUE(found.verify) << "what ranks agree on when they open a file may stand there";
   ASSERT_EQ(problems.size(), 4U);
   EXPECT_EQ(problems[0],
-            "HEADRACE_COLLECTIVES is ignored (all ranks of a job must have the same), let a module "
-            "or the job's environment set it ('/s')");
+            "HEADRACE_COLLECTIVES is ignored (all ranks of a job must have the same), set it in a "
+            "module or the job's environment ('/s')");
 }
 
 }  // namespace

@@ -117,7 +117,7 @@ TEST(HintDisplay, TellsOfEachHintWhatActs) {
   EXPECT_EQ(line_of("romio_cb_write", "Enable", "enable"), "romio_cb_write = enable (the program)");
   EXPECT_EQ(
       line_of("romio_cb_write", "enable", "disable"),
-      "romio_cb_write = disable (the program; asked for enable, but another hint goes before)");
+      "romio_cb_write = disable (the program; asked for enable, but another hint overrides it)");
   EXPECT_EQ(
       line_of("access_style", "read_once", "read_once"),
       "access_style = read_once (the program; no effect, since only sequential and random are "

@@ -73,7 +73,7 @@ TEST(RunFindings, OfSeveralThreadsTheMeanCounts) {
 
 TEST(RunFindings, SayWhatCannotBeSaid) {
   EXPECT_EQ(verdict_of({}, 0, nullptr),
-            "The record tells no time outside MPI, so nothing can be said of efficiency.");
+            "The record has no time outside MPI, so nothing can be said of efficiency.");
   EXPECT_EQ(efficiency_of({}, 4), "");
   const Costliest none;
   EXPECT_EQ(verdict_of({10, 10, 0, 10, 10}, 1, &none),

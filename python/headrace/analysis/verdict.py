@@ -32,7 +32,7 @@ def _of_io(found: Findings) -> str:
     """Of a run of which I/O alone is known."""
     spent = found.classes[0].balance if found.classes else None
     if spent is None or not spent.total or not found.run.elapsed:
-        return f"The {found.source.name} tells of no time in I/O."
+        return f"The {found.source.name} has no time in I/O."
     slowest = min(1.0, spent.greatest / found.run.elapsed)
     return (
         f"I/O takes {found.share(spent.total):.1%} of the ranks' time, and {slowest:.0%} of that "

@@ -30,15 +30,10 @@ from headrace.profile.traced import Calls, Traced, traced
 from headrace.record.merge import merge
 from headrace.record.reader import read
 from headrace.record.tables import Record
-from headrace.report.units import typed
 from headrace.symbols.optimisation import optimised
 from headrace.symbols.resolver import resolve, resolve_frames
-from headrace.texts import shown
 
 ENDED_EARLY = "the job ended early, and what it did after it was last heard of is not known"
-
-
-MOST_LISTED = 5  # records of a directory, the newest ones
 
 
 @dataclass(frozen=True)
@@ -150,22 +145,7 @@ def record_of(file: Path) -> Record:
     """A record, or what the ranks of a job keep in a directory."""
     if not file.is_dir():
         return read(file)
-    _refuse_records(file)
     with tempfile.TemporaryDirectory(prefix="headrace-") as folder:
         record = read(gather(file, Path(folder), os.environ))
     # Its file is gone: no command can name it.
     return replace(record, path=file)
-
-
-def _refuse_records(directory: Path) -> None:
-    """A directory of records is not one of a job."""
-    found = sorted(directory.glob("*.hrc"), key=lambda path: path.stat().st_mtime, reverse=True)
-    if not found:
-        return
-    names = ", ".join(shown(path.name) for path in found[:MOST_LISTED])
-    more = f" and {len(found) - MOST_LISTED} more" if len(found) > MOST_LISTED else ""
-    raise HeadraceError(
-        f"'{directory}' is a directory of records",
-        f"a report is of one job, and there are {names}{more}",
-        f"type headrace report {typed(found[0])} for the newest one",
-    )

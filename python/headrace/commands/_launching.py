@@ -36,7 +36,7 @@ _OPTIONS = (
         "assignments",
         multiple=True,
         metavar="NAME=VALUE",
-        help="Set HEADRACE_NAME; counts over --settings, and both over the environment.",
+        help="Set HEADRACE_NAME. It overrides --settings, and both override the environment.",
     ),
     click.option(
         "--settings",

@@ -6,6 +6,7 @@ import click
 
 from headrace.advice.applying import changes, taken
 from headrace.commands._findings import job_of, judged
+from headrace.commands._newest import newest_of_directories
 from headrace.commands._options import rules_option
 from headrace.commands._targets import beside, named, refuse_to_replace
 from headrace.errors import unwritable
@@ -27,6 +28,7 @@ def apply(file: Path, output: Path | None, rules: tuple[Path, ...]) -> None:
     --settings`, and say why. What you set yourself stays. What only a launcher can set is printed,
     and not set. docs/advice.md explains the advice.
     """
+    (file,) = newest_of_directories([file])
     found = job_of([file]).findings
     made = changes(judged(found, rules), found.settings, found.variables)
     for one in made:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import numpy as np
 
+from headrace.commands._newest import newest_of_directories
 from headrace.commands._targets import refuse_to_replace
 from headrace.errors import HeadraceError, say, unwritable
 from headrace.place import compute, order_file, orders
@@ -25,7 +26,8 @@ HELP = """Compute an order of ranks in which those that talk sit on one node.
 headrace place app.hrc                                           from what a run sent
 headrace place --grid 64x32x16 --stencil 7 --ranks-per-node 64   without a run
 
-RECORD is a run's record, which each job leaves. The answer comes first, then what goes
+RECORD is a run's record, which each job leaves, or a directory with records, of which the newest
+is taken. The answer comes first, then what goes
 between nodes in today's order, in orders 0 (round robin), 1 (node by node), 2 (folded), and in the
 computed one. --output writes an order that gains a tenth or more, in Cray's grammar; 'headrace run
 --rank-order FILE' takes it. docs/placement.md has more.
@@ -95,6 +97,7 @@ def place(
     if extents is not None:
         task = _of_grid(extents, stencil, periodic, message, (per_node, nodes, interleave))
     elif record is not None:
+        (record,) = newest_of_directories([record])
         task = _of_record(record, (per_node, nodes, interleave))
     else:
         task = _of_programs(interleave or "", nodes or "")

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from headrace.commands._findings import Job, job_of, judged, profile_of
+from headrace.commands._newest import newest_of_directories
 from headrace.commands._options import feedback_option, json_option, rules_option
 from headrace.commands._targets import beside, refuse_to_replace
 from headrace.compare.comparison import Comparison, compare
@@ -53,14 +54,16 @@ def report(
 ) -> None:
     """Show what a run did with MPI: what to change, and what that would gain at most, where its
     time went, who waited, which call paths cost most, and what Headrace chose. FILE is the run's
-    record (.hrc), the directory of a job that was killed on this node, or a Darshan log
-    (.darshan). Of a job on several nodes that was killed give each node's; docs/report.md explains
-    each number, docs/advice.md the advice.
+    record (.hrc), a directory whose newest record is meant, the directory of a job that was killed
+    on this node, or a Darshan log (.darshan). Of a job on several nodes that was killed give each
+    node's; docs/report.md explains each number, docs/advice.md the advice.
     """
     if as_json and (as_html or output):
         raise click.UsageError("--json prints to stdout: it goes with neither --html nor --output")
     if as_html:
         _refuse_page_names(files)
+    files = newest_of_directories(files)
+    since = newest_of_directories(since)
     target = None
     if as_html or output:
         from headrace.report.page import FIRST_WORDS, page  # here, since Jinja takes 40 ms to load

@@ -32,7 +32,7 @@ def number(name: str, default: int, text: str, least: int = 1) -> object:
     help="Bytes of a contiguous piece; several times for several jobs.",
 )
 @number("--pieces-per-call", 1, "Pieces that a rank writes in a call, those of all ranks in turn.")
-@number("--calls", 3220, "Collective calls, one behind the other in the file.")
+@number("--calls", 3220, "Collective calls, one after the other in the file.")
 @number("--stripes", 16, "Objects over which the file is striped.")
 @number("--stripe-size", 1 << 20, "Bytes of a stripe.", 4096)
 @number("--server-block", 1 << 20, "Bytes that a server writes without reading first.")

@@ -45,7 +45,7 @@ def obstacles(before: Sequence[Profile], after: Sequence[Profile]) -> tuple[str,
         *_unequal("programs", before, after, lambda one: ", ".join(one.programs) or "unknown"),
     ]
     found += [f"'{one.file}' is not complete: {'; '.join(one.lacks)}" for one in runs if one.lacks]
-    found += [f"'{one.file}' tells no time" for one in runs if one.elapsed <= 0]
+    found += [f"'{one.file}' has no time" for one in runs if one.elapsed <= 0]
     return tuple(found)
 
 

@@ -16,7 +16,7 @@ from headrace.elf.symbols import BROKEN, LARGEST_READ, opened
 WORD = 8
 MOST = 16384  # bytes that are copied
 MOST_TYPES = 64  # one behind the other
-NO_DEBUG = "nothing tells its arguments: build it with -g"
+NO_DEBUG = "its arguments are not known: build it with -g"
 _ASSEMBLER = 0x8001  # DW_LANG_Mips_Assembler
 _FORTRAN = {0x7, 0x8, 0xE, 0x22, 0x23, 0x2D}
 _CXX = {0x4, 0x1A, 0x21, 0x2B, 0x3A}

@@ -1,6 +1,6 @@
 /* Phases of a program, for Headrace (docs/regions.md). C and C++.
  *
- *     cc -I$(headrace include) program.c
+ *     mpicc -I$(headrace include) program.c
  *
  * A program that is built with this needs no library of Headrace's: the functions look for it in
  * the process once. If it is not there, each is a load and a test. */

@@ -10,7 +10,7 @@ MOST_FIRST = 3
 MANY = 4  # rules that have one reason
 BAR = 50  # characters
 UNKNOWN = "not measured"
-WAITING = "surely waiting"
+WAITING = "certainly waiting"
 _PARTS = (
     *(("#", "computing"), ("-", WAITING), ("=", "messages"), ("~", "collective calls")),
     *(("o", "I/O"), (".", UNKNOWN)),
@@ -85,7 +85,7 @@ def first(judgement: Judgement) -> list[Advice]:
 
 def nothing(found: Findings) -> str:
     if not found.run.rank_time:
-        return f"The {found.source.name} tells no time of ranks, so nothing could be judged."
+        return f"The {found.source.name} has no times of ranks, so nothing could be judged."
     return "No rule found anything that would gain 1 % of the run or more."
 
 

@@ -39,7 +39,7 @@ def _flow(found: Findings) -> Table:
         _sizes_of("asked of streams of C (stdio)", [one.stdio for one in both]),
         _sizes_of("  moved by Headrace for MPI-IO", [one.store for one in both]),
         _sizes_of("  on pipes, sockets and terminals", [one.other for one in both]),
-        _sizes_of("  by system calls, whoever made them", [one.system for one in both]),
+        _sizes_of("  by all system calls of the processes", [one.system for one in both]),
         ("  of these the record accounts for", *map(_seen, both)),
         _sizes_of("    from and to storage", [one.device for one in both]),
     ]

@@ -52,6 +52,10 @@ def answer(choice: Choice) -> str:
             f"Keep {before}: the best order found sends {saved} less between nodes, and an order "
             "is changed for a tenth or more."
         )
+    if choice.gain <= 0:  # of programs that share nodes, which is what was asked for
+        return (
+            f"No order was found that sends less between nodes than {before}, so that one is taken."
+        )
     return (
         f"The computed order sends {saved} less between nodes than {before}: "
         f"{best.edges:,} pairs of ranks talk between nodes in place of "

@@ -96,7 +96,7 @@ class _Reader:
         if names is None:
             raise _Refused(
                 "it is no header of a table that is read here",
-                'write [NAME] or [NAME."PATTERN"]; what stands below is ignored, too',
+                'write [NAME] or [NAME."PATTERN"]; what is below it is ignored, too',
             )
         if names in self._tables:
             raise _Refused("this table was there before", "put all its keys below one header")
@@ -115,7 +115,7 @@ class _Reader:
             self._is_over = True
             raise _Refused(
                 "texts and lists of several lines are not read here",
-                "write one line; all that stands below is ignored, too",
+                "write one line; all below it is ignored, too",
             )
         written = _VALUE.fullmatch(rest)
         value = _meaning(written[1], is_value=True) if written else None

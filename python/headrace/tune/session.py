@@ -81,7 +81,7 @@ class Session:
         if not chosen:
             output.show_line(
                 console,
-                "No choice was measured to be surely faster by these costs, so the built-in ones "
+                "No choice was measured to be certainly faster by these costs, so the built-in ones "
                 "stay.",
             )
             return {}

@@ -30,7 +30,7 @@ def candidates(directory: Path, run: Resolution) -> list[Profile]:
     asked = str(run.value("HEADRACE_PROFILE"))
     if asked == NONE:
         raise HeadraceError(
-            f"no profile counts for '{directory}'",
+            f"no profile applies to '{directory}'",
             "HEADRACE_PROFILE is 'none'",
             "unset it, or name a profile with --output",
         )

@@ -13,7 +13,7 @@ inline constexpr std::array<std::string_view, 3> kOutsideRun = {"MPI_Init", "MPI
                                                                 "MPI_Finalize"};
 
 inline constexpr std::string_view kUnknown =
-    "The record tells no time outside MPI, so nothing can be said of efficiency.";
+    "The record has no time outside MPI, so nothing can be said of efficiency.";
 inline constexpr std::string_view kEndedEarly =
     "The job ended early. Nothing is known of it after it was last heard of, {heard} after MPI "
     "ran: so nothing can be said of efficiency.";

@@ -8,7 +8,7 @@ ACCEPTABLE = 80 / 100  # POP's limit, for each efficiency
 OUTSIDE_RUN = {"MPI_Init", "MPI_Init_thread", "MPI_Finalize"}
 
 TEXTS = {
-    "unknown": "The record tells no time outside MPI, so nothing can be said of efficiency.",
+    "unknown": "The record has no time outside MPI, so nothing can be said of efficiency.",
     "ended_early": "The job ended early. Nothing is known of it after it was last heard of, {heard} after MPI ran: so nothing can be said of efficiency.",
     "good": "Parallel efficiency is {parallel}, which is good{costliest}.",
     "unequal": "Parallel efficiency is {parallel}, below POP's {acceptable}: ranks compute unequally long (load balance {worst}){costliest}.",

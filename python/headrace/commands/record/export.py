@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from headrace.commands._newest import newest_of_directories
 from headrace.profile.export import folded, speedscope
 from headrace.record.export import csv_files, parquet, sqlite, timeline
 from headrace.record.merge import merge
@@ -55,12 +56,12 @@ def _output(name: str, metavar: str, text: str) -> object:
     "timeline", "OUT", "Write the timeline for Perfetto (https://ui.perfetto.dev); OUT.gz: packed."
 )
 def export(files: tuple[Path, ...], **outputs: Path | None) -> None:
-    """Write the tables of a record as others read them. FILES are a record, or the parts of one
-    job's record that its nodes have made. docs/reference/record.md describes each table and column.
-    Nothing that is there is written over.
+    """Write the tables of a record as others read them. FILES are a record, the parts of one
+    job's record that its nodes have made, or a directory, of which the newest record is taken.
+    docs/reference/record.md describes each table and column. Nothing that is there is written over.
 
     \b
-    headrace record export app.1234.4p1n.20261128T101500.hrc --sqlite run.sqlite
+    headrace record export headrace-records --sqlite run.sqlite
     """
     chosen = {name: path for name, path in outputs.items() if path is not None}
     if len(chosen) != 1:
@@ -68,4 +69,4 @@ def export(files: tuple[Path, ...], **outputs: Path | None) -> None:
     ((name, path),) = chosen.items()
     if name == "parquet":
         parquet.require()
-    KINDS[name](files, path)
+    KINDS[name](newest_of_directories(files), path)

@@ -111,8 +111,8 @@ def io(
         counts = session.keep(place, choices, denied)
     say(f"the profile is '{place}', its figures are '{profile.figures_file(place)}'")
     for way_of, pairs in counts.items():
-        say(f"it counts for {way_of}s with pieces of: {range_text(pairs)}{' B' if pairs else ''}")
-    say(f"it counts for files of one node, of up to {session.measured.node_ranks} ranks")
+        say(f"it applies to {way_of}s with pieces of: {range_text(pairs)}{' B' if pairs else ''}")
+    say(f"it applies to files of one node, of up to {session.measured.node_ranks} ranks")
     say(standing.use_of(place, run))
     return 0
 

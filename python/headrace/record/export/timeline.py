@@ -53,7 +53,7 @@ def write(records: Sequence[Record], path: Path) -> None:
         say(f"ranks without a timeline (there was no room, or it was not asked for): {ranks}")
     for record in records:
         if not record.is_whole:
-            say(f"'{record.path}' was cut off: what is behind the cut is not in the timeline")
+            say(f"'{record.path}' was cut off: what is after the cut is not in the timeline")
 
 
 def _ranks_without(records: Sequence[Record]) -> list[int]:

@@ -5,11 +5,9 @@ from headrace.settings.setting import Setting
 
 # By scope, why a file of the user or the site may not give a setting, and what to do.
 NOT_IN_FILES = {
-    "job": (
-        "(all ranks of a job must have the same), let a module or the job's environment set it"
-    ),
+    "job": ("(all ranks of a job must have the same), set it in a module or the job's environment"),
     "start": (
-        "(it says where files and programs are found), let a module or the environment set it"
+        "(it says where files and programs are found), set it in a module or the environment"
     ),
     "tables": ('(such files have tables for hints), write [hints."PATTERN"]'),
 }
