@@ -107,7 +107,7 @@ class Session:
 
     def _measured(self, point: Point) -> Measured:
         job, host = self.job(point), self.hosts[point.mpi]
-        lines = {way.key: " ".join((*way.flags, *job.flags)) for way in job.ways}
+        lines = {way.key: " ".join(job.told(way)) for way in job.ways}
         settings = fair_settings(host, point.ranks, bind=job.is_steady)
         return Measured(point, host.title, settings, lines)
 

@@ -8,6 +8,7 @@ import click
 
 from headrace.bench import report
 from headrace.bench.compare import compare_ways
+from headrace.bench.flags import require_no_way
 from headrace.bench.hand_set import with_hand_set
 from headrace.bench.jobs import JOBS
 from headrace.bench.programs import DEFAULT_RANKS
@@ -51,11 +52,12 @@ def compare(
     \b
     headrace bench compare ior --rounds 15 -- -s 500 -b 1000000 -t 1000000
 
-    FLAGS after -- are added to the job's own, and win: a size or a shape replaces the job's. Data
-    are checked in every run, the files of a first, unmeasured round are compared byte by byte.
-    Cells that Headrace loses come first.
+    FLAGS after -- are added to the job's own, and win: a size or a shape replaces the job's. Those
+    that make a way (-a, -c, --way) are refused. Data are checked in every run, the files of a first,
+    unmeasured round are compared byte by byte. Cells that Headrace loses come first.
     """
     report.require_writable(json_file)
+    require_no_way(job_name, flags)
     job = JOBS[job_name](np or DEFAULT_RANKS[job_name], flags)
     if hand_set:
         job = with_hand_set(job)
