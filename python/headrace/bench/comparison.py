@@ -178,6 +178,7 @@ def start(
                 continue
             result.first[way.key] = first
             if way.key == HEADRACE:
+                result.job = _with_accesses(job, first)
                 _check_size(result, folder, files[way.key])
             elif way.is_limit:
                 result.job = result.job.with_requests(first.requests)
@@ -191,6 +192,18 @@ def start(
         for name in files.values():
             _remove(job, name)
     return result
+
+
+def _with_accesses(job: Job, run: Measurement) -> Job:
+    """The job with those of its accesses that a run made: a flag may switch one off."""
+    made = tuple(access for access in job.accesses if access in run.bandwidth)
+    if not made:
+        raise HeadraceError(
+            f"{job.title} is not measured",
+            f"by its flags it makes no {' and no '.join(job.accesses)}",
+            "leave out what switches them off",
+        )
+    return replace(job, accesses=made)
 
 
 def _check_size(result: Comparison, folder: Path, ours: Path) -> None:
@@ -279,10 +292,13 @@ def losing_first(comparisons: list[Comparison]) -> list[Cell]:
     return sorted(cells, key=lambda cell: (not cell.is_certain_loss, cell.ratio.median))
 
 
-def damaged(comparison: Comparison) -> dict[str, int]:
-    """By way, the most bytes or values of one run that were not as they must be."""
-    return {
-        way.label: max(run.wrong + run.overwritten for run in comparison.all_runs(way.key))
-        for way in comparison.ways
-        if comparison.all_runs(way.key)
-    }
+def damaged(comparison: Comparison) -> dict[str, int | None]:
+    """By way, the most bytes or values of one run that were not as they must be; None where no run
+    was checked."""
+    found: dict[str, int | None] = {}
+    for way in comparison.ways:
+        runs = comparison.all_runs(way.key)
+        counts = [run.wrong + run.overwritten for run in runs if run.is_checked]
+        if runs:
+            found[way.label] = max(counts, default=None)
+    return found

@@ -178,6 +178,7 @@ def measure(
     line = launch(
         host, job.ranks, command, environ, way.preload, dict(way.variables), bind=job.is_steady
     )
+    summary.unlink(missing_ok=True)  # an earlier run may have failed after it wrote its own
     code, output = run_captured(line)
     # The programs end with 1 after a complete run that found wrong data, which we count.
     if code not in (0, 1) or not summary.is_file():
@@ -191,7 +192,7 @@ def measure(
     try:
         return read_measurement(job, summary)
     finally:
-        summary.unlink()
+        summary.unlink(missing_ok=True)
 
 
 def reason(job: Job, code: int, output: str) -> str:
