@@ -13,6 +13,7 @@ from bench_support import bench_command, started
 from cli_support import Command
 from peers_support import HOSTS, FakeRuns, Usage
 
+from headrace.bench import compare as compare_module
 from headrace.bench import comparison as comparison_module
 from headrace.bench import runner
 from headrace.bench.comparison import (
@@ -34,8 +35,10 @@ from headrace.bench.jobs import (
     read_measurement,
     tile_job,
 )
+from headrace.bench.partial import kept
 from headrace.bench.report import facts, is_sound, speed_table
 from headrace.bench.runner import RunFailed
+from headrace.demo import sizing
 from headrace.errors import HeadraceError
 from headrace.mpi.installed import Mpi
 
@@ -251,6 +254,66 @@ def test_the_results_of_an_earlier_run_are_not_taken(
         with pytest.raises(RunFailed, match=f"exit code {code}"):
             runner.measure(job, job.ways[0], HOSTS["mpich"], file, {})
         monkeypatch.setattr(runner, "run_captured", lambda _line: (1, ""))
+
+
+def test_a_peer_that_fails_later_on_is_left_out(fake: FakeRuns, tmp_path: Path) -> None:
+    result = begin(tmp_path)
+    fake.fail = lambda _job, way, number: "it crashed" if way.key == PLAIN and number > 8 else ""
+    run_rounds(result, tmp_path, {}, lambda _: None, 5, 5, 0)
+    assert (
+        result.rounds == 5
+        and PLAIN in result.failed
+        and PLAIN not in {way.key for way in result.ways}
+    )
+    fake.fail = lambda _job, way, _number: "" if way.key == HEADRACE else "it crashed"
+    with pytest.raises(RunFailed, match="no other way works"):
+        run_rounds(result, tmp_path, {}, lambda _: None, 9, 9, 0)
+
+
+@pytest.mark.parametrize("failing", ["plain", HEADRACE])
+def test_what_was_measured_stays_when_an_mpi_fails(
+    fake: FakeRuns, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, failing: str
+) -> None:
+    """The second of three MPIs, in its third round."""
+    monkeypatch.setattr(compare_module, "find_wanted", lambda *_: [*HOSTS.values()] * 2)
+    runs = 4 + 4 * 3  # of the first MPI
+    fake.fail = lambda _job, way, number: (
+        "it crashed" if number > runs + 11 and way.key == failing else ""
+    )
+    found: list[Comparison] = []
+    kept_at: list[int] = []
+    arguments = ("tile", tile_job(2, ("--piece", "8")), "all", 3, tmp_path, {}, found)
+    if failing == HEADRACE:
+        with pytest.raises(RunFailed), kept(found, lambda: kept_at.append(len(found))):
+            compare_module.compare_ways(*arguments)
+        assert [one.rounds for one in found] == [3, 2] and kept_at == [2]
+    else:
+        compare_module.compare_ways(*arguments)
+        assert [one.rounds for one in found] == [3] * 4
+
+
+def test_nothing_is_kept_where_nothing_was_found() -> None:
+    kept_at: list[int] = []
+    for ending in (HeadraceError("it", "fails", "help it"), KeyboardInterrupt()):
+        with pytest.raises(type(ending)), kept([], lambda: kept_at.append(0)):
+            raise ending
+    assert not kept_at
+    with kept([], lambda: kept_at.append(0)):
+        pass
+    assert kept_at == [0]
+
+
+def test_the_demo_finds_a_size_without_a_plain_mpi(
+    fake: FakeRuns, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sizing, "measure", fake.measure)
+    fake.fail = lambda _job, way, _number: "it crashed" if way.key == PLAIN else ""
+    part = sizing.PARTS[0]
+    arguments = (part, 60.0, HOSTS["mpich"], tmp_path, {}, lambda _: None)
+    assert sizing.sized_job(*arguments).largest_file > part.make(part.sizes[-1]).largest_file
+    fake.fail = lambda _job, way, _number: "it crashed" if way.key == HEADRACE else ""
+    with pytest.raises(RunFailed):
+        sizing.sized_job(*arguments)
 
 
 @pytest.mark.parametrize("way", ["posix", HEADRACE])

@@ -186,8 +186,7 @@ def start(
                 result.identical[way.key] = _is_same(job, files[way.key], files[HEADRACE])
             if way.key != HEADRACE:
                 _remove(job, files[way.key])
-        if all(way.key == HEADRACE for way in result.ways):
-            raise RunFailed(PLAIN, *_nothing_to_compare(result))
+        _require_others(result)
     finally:
         for name in files.values():
             _remove(job, name)
@@ -239,16 +238,22 @@ def _trial(way: Way) -> Way:
     return replace(way, flags=(*way.flags, *LIMIT_TRIALS)) if way.is_limit else way
 
 
-def _nothing_to_compare(result: Comparison) -> tuple[str, str, str]:
+def _require_others(result: Comparison) -> None:
+    """Raises RunFailed where Headrace's way alone works."""
+    if any(way.key != HEADRACE for way in result.ways):
+        return
     reasons = "; ".join(result.failed.values())
-    return f"{result.job.title}: no other way works", reasons, "correct the flags or the directory"
+    remedy = "correct the flags or the directory"
+    raise RunFailed(PLAIN, f"{result.job.title}: no other way works", reasons, remedy)
 
 
 def add_round(
     result: Comparison, folder: Path, environ: Mapping[str, str], progress: Progress
-) -> None:
+) -> str:
     """One round: each way once, beginning with another one each time. It counts as a whole, or not
-    at all where a way fails. Raises NoSpace where the files do not fit."""
+    at all where a way fails: that is left out from here on, and of the rounds so far. Returns its
+    key, "" where none failed. Raises RunFailed where Headrace's fails, and NoSpace where the files
+    do not fit."""
     ways = result.ways
     number = result.rounds
     file = folder / f"{result.job.key}-{result.host.name}"
@@ -261,9 +266,13 @@ def add_round(
         except RunFailed as error:
             _remove(result.job, file)
             require_space(result.job, folder, error)
-            raise
+            if way.key == HEADRACE:
+                raise
+            result.failed[way.key] = str(error)
+            return way.key
     for key, run in measured.items():
         result.runs[key].append(run)
+    return ""
 
 
 def run_rounds(
@@ -278,7 +287,9 @@ def run_rounds(
     """Rounds until the monotonic time `until`, at least and at most so many."""
     while result.rounds < at_most:
         begin = time.monotonic()
-        add_round(result, folder, environ, progress)
+        if add_round(result, folder, environ, progress):
+            _require_others(result)
+            continue
         duration = time.monotonic() - begin
         if result.rounds >= at_least and time.monotonic() + duration > until:
             return

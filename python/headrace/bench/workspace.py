@@ -12,6 +12,10 @@ from headrace import machine
 from headrace.errors import HeadraceError
 
 
+class Terminated(KeyboardInterrupt):
+    """SIGTERM or SIGHUP. Unlike Ctrl-C of a terminal it may have come to this process alone."""
+
+
 @contextmanager
 def workspace(directory: Path) -> Iterator[Path]:
     """A new directory inside `directory`, removed with all it holds at the end of the block; an
@@ -46,7 +50,7 @@ def ended_in_order() -> Iterator[None]:
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
+    raise Terminated
 
 
 def surroundings(directory: Path) -> str:

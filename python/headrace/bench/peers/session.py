@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from headrace.bench.comparison import Comparison, add_round, check_space, start
 from headrace.bench.hand_set import with_hand_set
-from headrace.bench.jobs import HEADRACE, PLAIN, Job, Measurement
+from headrace.bench.jobs import PLAIN, Job, Measurement
 from headrace.bench.peers.core_distance import told_distances
 from headrace.bench.peers.grid import BY_NAME, Point, hand_set_keys
 from headrace.bench.peers.load import LoadWatch
@@ -150,12 +150,9 @@ class Session:
     def _round(self, comparison: Comparison, attempt: Attempt, folder: Path) -> None:
         """A round; a peer that fails in it is left out from here on, and of the rounds so far."""
         watch = LoadWatch()
-        try:
-            add_round(comparison, folder, self.environ, self.progress.step)
-        except RunFailed as error:
-            if error.way == HEADRACE:
-                raise
-            attempt.failed[error.way] = comparison.failed[error.way] = str(error)
+        failed = add_round(comparison, folder, self.environ, self.progress.step)
+        if failed:
+            attempt.failed[failed] = comparison.failed[failed]
             return
         runs = {way.key: comparison.runs[way.key][-1] for way in comparison.ways}
         attempt.rounds.append(made_round(runs, comparison, watch))

@@ -31,12 +31,20 @@ def try_all(
     base: Path | None,
     seconds: int,
     environ: Mapping[str, str],
-) -> list[Findings]:
-    """Tries the cases of these names under each MPI `wanted`. seconds: a case's usual limit."""
+    found: list[Findings],
+) -> None:
+    """Tries the cases of these names under each MPI `wanted` and adds the findings, also of an MPI
+    of which not all can be tried. seconds: a case's usual limit."""
     with _work(wanted, base, environ) as (folder, hosts):
         work = [(host, select(list_cases(host, environ), names)) for host in hosts]
         say(f"files in {surroundings(folder.parent)}")
-        return [_try_under(host, cases, folder, seconds, environ) for host, cases in work]
+        for host, cases in work:
+            findings = Findings(host.title, __version__, datetime.now(UTC).date().isoformat())
+            try:
+                _try_under(host, cases, folder, seconds, environ, findings)
+            finally:
+                if findings.findings:
+                    found.append(findings)
 
 
 @contextmanager
@@ -49,9 +57,13 @@ def _work(
 
 
 def _try_under(
-    host: Host, cases: Sequence[Case], folder: Path, seconds: int, environ: Mapping[str, str]
-) -> Findings:
-    findings = Findings(host.title, __version__, datetime.now(UTC).date().isoformat())
+    host: Host,
+    cases: Sequence[Case],
+    folder: Path,
+    seconds: int,
+    environ: Mapping[str, str],
+    findings: Findings,
+) -> None:
     for number, case in enumerate(cases, start=1):
         plain = try_case(case, host, folder, environ, layered=False, seconds=seconds)
         layered = try_case(case, host, folder, environ, layered=True, seconds=seconds)
@@ -60,7 +72,6 @@ def _try_under(
             f"{host.title}, {number} of {len(cases)}, {case.name}: {_shown(plain)}, "
             f"with Headrace: {_shown(layered)}"
         )
-    return findings
 
 
 def _shown(verdict: Verdict) -> str:
