@@ -11,7 +11,7 @@ from typing import Any
 from headrace import machine
 from headrace.bench.jobs import Job, Measurement, Way, read_measurement
 from headrace.bench.programs import ALL, find_program, kinds_of
-from headrace.bench.workspace import Terminated, ended_in_order
+from headrace.bench.workspace import handled_by
 from headrace.errors import HeadraceError, say
 from headrace.launch.preload import find_library, without_headrace
 from headrace.launch.start import PRESETS, launch_line
@@ -134,23 +134,24 @@ def launch(
 
 
 def run_shown(line: Launch) -> int:
-    """Runs it with our own input and output; returns its exit code as a shell has it. What
-    interrupts us is raised again when the launcher has ended its ranks, which remove their files:
-    Ctrl-C comes to it, too, another signal is passed on."""
-    interrupt: KeyboardInterrupt | None = None
-    with (
-        ended_in_order(),
-        subprocess.Popen(line.argv, env=line.environ, executable=line.executable or None) as child,
-    ):
-        while child.returncode is None:
-            try:
-                child.wait()
-            except KeyboardInterrupt as caught:
-                interrupt = caught
-                if isinstance(caught, Terminated):
-                    child.terminate()
-    if interrupt is not None:
-        raise interrupt
+    """Runs it with our own input and output; returns its exit code as a shell has it. A signal ends
+    us when the launcher has ended its ranks, which remove their files: Ctrl-C comes to it, too, the
+    others are passed on."""
+    caught: list[int] = []
+
+    def pass_on(number: int, _frame: object) -> None:
+        caught.append(number)
+        if number != signal.SIGINT and child is not None:
+            child.terminate()
+
+    child: subprocess.Popen[bytes] | None = None
+    with handled_by(pass_on, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        child = subprocess.Popen(line.argv, env=line.environ, executable=line.executable or None)
+        if set(caught) - {signal.SIGINT}:  # while it was started
+            child.terminate()
+        child.wait()
+    if caught:
+        raise KeyboardInterrupt
     return child.returncode if child.returncode >= 0 else SIGNALLED - child.returncode
 
 

@@ -3,7 +3,7 @@
 import os
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -11,9 +11,7 @@ from types import FrameType
 from headrace import machine
 from headrace.errors import HeadraceError
 
-
-class Terminated(KeyboardInterrupt):
-    """SIGTERM or SIGHUP. Unlike Ctrl-C of a terminal it may have come to this process alone."""
+Handler = Callable[[int, FrameType | None], None]
 
 
 @contextmanager
@@ -35,22 +33,25 @@ def workspace(directory: Path) -> Iterator[Path]:
 @contextmanager
 def ended_in_order() -> Iterator[None]:
     """SIGTERM and SIGHUP end the block as Ctrl-C does, so that what it has begun is ended, too."""
-    # nohup(1) has SIGHUP ignored.
-    ending = [
-        number
-        for number in (signal.SIGTERM, signal.SIGHUP)
-        if signal.getsignal(number) is not signal.SIG_IGN
-    ]
-    previous = {number: signal.signal(number, _interrupt) for number in ending}
+    with handled_by(_interrupt, signal.SIGTERM, signal.SIGHUP):
+        yield
+
+
+@contextmanager
+def handled_by(handler: Handler, *numbers: signal.Signals) -> Iterator[None]:
+    """These signals come to `handler` during the block, but those that are ignored, as nohup(1) has
+    SIGHUP."""
+    taken = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+    previous = {number: signal.signal(number, handler) for number in taken}
     try:
         yield
     finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
+        for number, before in previous.items():
+            signal.signal(number, before)
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise Terminated
+    raise KeyboardInterrupt
 
 
 def surroundings(directory: Path) -> str:
