@@ -17,6 +17,11 @@ int add_name(dl_phdr_info* info, std::size_t, void* names) {
   return 0;
 }
 
+/// By its file's name alone: any folder above it may have the name, too.
+bool is_headrace(const std::string& path) {
+  return path.find("headrace", path.rfind('/') + 1) != std::string::npos;
+}
+
 /// The object that defines MPI's procedures, and is no preload: a look-up in its handle finds what
 /// it and its needs define.
 void* library_handle() {
@@ -29,7 +34,7 @@ void* library_handle() {
     void* const found = dlsym(handle, "PMPI_Init");
     Dl_info place{};
     if (found != nullptr && dladdr(found, &place) != 0 && name == place.dli_fname &&
-        dlsym(handle, "PMPI_Comm_size") != nullptr && name.find("headrace") == std::string::npos) {
+        dlsym(handle, "PMPI_Comm_size") != nullptr && !is_headrace(name)) {
       return handle;
     }
     dlclose(handle);

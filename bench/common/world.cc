@@ -3,6 +3,8 @@
 #include <cmath>
 #include <ctime>
 
+#include "common/meeting.h"
+
 namespace headrace::bench {
 
 double node_clock() {
@@ -21,6 +23,7 @@ World survey(MPI_Comm communicator) {
   MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, world.rank, MPI_INFO_NULL, &node);
   int first = world.rank;
   MPI_Bcast(&first, 1, MPI_INT, 0, node);
+  count_cores(node);
   MPI_Comm_free(&node);
 
   std::vector<int> leaders(static_cast<std::size_t>(world.size));

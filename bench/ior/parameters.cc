@@ -115,6 +115,11 @@ void check_numbers(const Parameters& p) {
     reject("transfer size " + std::to_string(p.transfer_size) +
            " is beyond 2 GiB (the count of an MPI call is an int), make -t smaller");
   }
+  if (p.use_file_view && p.block_size / p.transfer_size > INT32_MAX) {
+    reject(
+        "a block has more than 2^31 transfers (the view of -V counts them in an int), make -b "
+        "smaller or -t larger");
+  }
   std::int64_t total = 0;
   if (__builtin_mul_overflow(p.segment_count, p.block_size, &total) || total > INT64_MAX >> 20) {
     reject("the file would be beyond 2^43 bytes a task (-s times -b), make -s or -b smaller");

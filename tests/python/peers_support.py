@@ -87,10 +87,12 @@ def made_results(*entries: tuple[Point, Sequence[Attempt]]) -> Results:
 
 @dataclass
 class FakeRuns:
-    """Stands for the programs. fail: says why a run fails, if it does; runs: what was run."""
+    """Stands for the programs. fail: says why a run fails, if it does; accesses: those that flags
+    leave, None for all of the job; runs: what was run."""
 
     fail: Callable[[Job, Way, int], str] = lambda _job, _way, _number: ""
     rates: dict[str, float] = field(default_factory=lambda: dict(RATES))
+    accesses: tuple[str, ...] | None = None
     runs: list[tuple[str, str]] = field(default_factory=list)
     flags: list[tuple[str, ...]] = field(default_factory=list)
 
@@ -107,9 +109,10 @@ class FakeRuns:
                 name.write_text("the same")
         rate = self.rates.get(way.key, OTHER_RATE)
         hints = dict(HINTS) if way.preload else {}
+        accesses = job.accesses if self.accesses is None else self.accesses
         return Measurement(
-            {access: rate for access in job.accesses},
-            {access: hints for access in job.accesses},
+            {access: rate for access in accesses},
+            {access: hints for access in accesses},
             requests={"write": 4 << 20, "read": 64 << 10} if way.is_limit else {},
         )
 

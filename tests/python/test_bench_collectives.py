@@ -12,6 +12,7 @@ from headrace.bench.collectives import output
 from headrace.bench.collectives.findings import Cell, Job, losing_first, read_jobs, to_text
 from headrace.bench.collectives.running import Told, told
 from headrace.errors import HeadraceError
+from headrace.mpi.installed import find_all
 
 MICRO = 1e-6
 SHOWN = """headrace: barrier on 2 ranks: by flags
@@ -138,6 +139,16 @@ def test_measures_and_shows(bench: Command, tmp_path: Path) -> None:
     assert all(one.by_layer for one in found.cells), [one.taken for one in found.cells]
     shown = bench("bench", "collectives", "--from", file)
     assert shown.returncode == 0 and "allgatherv" in shown.stdout, shown.stderr
+
+
+def test_an_mpi_below_a_folder_of_our_name_is_found(bench: Command, tmp_path: Path) -> None:
+    mpich = next(one.prefix for one in find_all(bench.environ) if one.kind == "mpich")
+    place = tmp_path / "headrace" / "mpich"
+    place.parent.mkdir()
+    place.symlink_to(mpich)
+    flags = ("--operations", "barrier", "--batches", "1")
+    done = bench("bench", "collectives", *flags, HEADRACE_MPI_PATH=str(place))
+    assert done.returncode == 0, done.stderr
 
 
 def test_bad_requests_are_named(bench: Command) -> None:

@@ -201,6 +201,14 @@ def test_an_mpi_is_found_by_its_directory(bench: Command) -> None:
     assert (code, findings.mpi[:5]) == (0, "MPICH")
 
 
+def test_faults_of_the_mpi_are_not_taken_for_headraces(bench: Command, tmp_path: Path) -> None:
+    words = ("--case", FAST[0], "--json", "out", "--markdown", "page.md")
+    result = bench("bench", "promises", *words, HEADRACE_DISABLE="1")
+    assert result.returncode == 2 and not result.stdout
+    assert "Headrace does not take part under MPICH" in result.stderr
+    assert not (tmp_path / "out").exists() and not (tmp_path / "page.md").exists()
+
+
 # Between the program and the MPI, with and without Headrace: a read that tells of all it was asked
 # for, and one that ends in nothing, are what the command must find.
 LIAR = r"""

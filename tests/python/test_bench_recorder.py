@@ -8,12 +8,14 @@ from types import SimpleNamespace
 
 import pytest
 from cli_support import Marker
+from click.testing import CliRunner
 from rich.console import Console
 
 from headrace.bench import recorder
 from headrace.bench.recorder import Cell, measure_line, read_calls, read_imb
 from headrace.bench.runner import RunFailed
 from headrace.commands.bench.recorder import _table
+from headrace.commands.bench.recorder import recorder as command
 
 CALLS = """\
 MPI_Comm_rank 1 2.50
@@ -95,7 +97,7 @@ def test_only_pairs_with_both_times_count(monkeypatch: pytest.MonkeyPatch, tmp_p
     monkeypatch.setattr(recorder, "_run", output)
     told: list[str] = []
     host = SimpleNamespace(title="MPI")
-    cells = recorder.measure([host], 2, 8, tmp_path, {}, told.append)
+    cells = recorder.measure(host, 2, 8, tmp_path, {}, told.append)
     found = {cell.kind: cell for cell in cells}
     sendrecv = found["IMB Sendrecv 8 B"]
     assert sendrecv.off == [1000 * (1 + pair) for pair in range(8) if pair != 3]
@@ -142,3 +144,39 @@ def test_a_line_is_run_with_and_without_in_turn(marker: Marker, tmp_path: Path) 
     launcher.write_text("#!/bin/sh\necho no such node >&2\nexit 3\n")
     with pytest.raises(RunFailed, match=r"mpiexec\.hydra failed.*no such node"):
         measure_line(line, 1, tmp_path, environ, told.append)
+
+
+def test_each_run_of_a_line_reads_the_whole_input(marker: Marker, tmp_path: Path) -> None:
+    """What is on stderr need not be text."""
+    launcher = tmp_path / "mpiexec.hydra"
+    launcher.write_text(
+        '#!/bin/sh\nprintf "\\377" >&2\n'
+        'case "$*" in *app) wc -c >> "$TOLD"; exit "${FAILS:-0}" ;; esac\n'
+    )
+    launcher.chmod(0o755)
+    environ = {
+        **os.environ,
+        "TOLD": str(tmp_path / "told"),
+        "HEADRACE_LIBRARY": str(marker.library),
+    }
+    line = [str(launcher), "-n", "2", "app"]
+    (tmp_path / "input").write_bytes(b"skipped12345")
+    with (tmp_path / "input").open("rb", buffering=0) as file:
+        file.seek(7)
+        measure_line(line, 2, tmp_path, environ, lambda _: None, file.fileno())
+    assert (tmp_path / "told").read_text().split() == ["5"] * 4
+    reading, writing = os.pipe()
+    os.close(writing)
+    measure_line(line, 1, tmp_path, environ, lambda _: None, reading)
+    assert (tmp_path / "told").read_text().split()[4:] == ["0"] * 2
+    os.close(reading)
+    environ["FAILS"] = "3"
+    with pytest.raises(RunFailed, match="exit code 3: \ufffd"):
+        measure_line(line, 1, tmp_path, environ, lambda _: None)
+
+
+@pytest.mark.parametrize("option", [("-n", "2"), ("--mpi", "mpich")])
+def test_a_line_has_ranks_and_an_mpi_of_its_own(option: tuple[str, str]) -> None:
+    result = CliRunner().invoke(command, [*option, "--", "mpiexec", "app"])
+    assert result.exit_code == 2
+    assert f"{option[0]} has no meaning here, the line says it" in result.output

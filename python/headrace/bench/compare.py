@@ -6,8 +6,7 @@ from pathlib import Path
 
 from headrace.bench.comparison import Comparison, run_rounds, start
 from headrace.bench.jobs import Job
-from headrace.bench.programs import kinds_of
-from headrace.bench.runner import find_host
+from headrace.bench.runner import find_wanted
 from headrace.bench.workspace import surroundings, workspace
 from headrace.errors import say
 
@@ -19,19 +18,21 @@ def compare_ways(
     rounds: int,
     directory: Path | None,
     environ: Mapping[str, str],
-) -> list[Comparison]:
-    """A comparison for each MPI of a value of --mpi. Says on stderr, by `name`, what is done."""
-    comparisons: list[Comparison] = []
+    found: list[Comparison],
+) -> None:
+    """Adds to `found` a comparison for each MPI of a value of --mpi, also one whose last rounds
+    fail. Says on stderr, by `name`, what is done."""
     base = directory or Path(tempfile.gettempdir())
     with workspace(base) as folder:
         say(f"files in {surroundings(base)}")
-        for kind in kinds_of(wanted):
-            host = find_host(kind, environ)
+        for host in find_wanted([wanted], environ, say):
 
             def progress(text: str, title: str = host.title) -> None:
                 say(f"{name}, {title}: {text}")
 
             comparison = start(job, host, folder, environ, progress)
-            run_rounds(comparison, folder, environ, progress, rounds, rounds, 0)
-            comparisons.append(comparison)
-    return comparisons
+            try:
+                run_rounds(comparison, folder, environ, progress, rounds, rounds, 0)
+            finally:
+                if comparison.rounds:
+                    found.append(comparison)

@@ -178,6 +178,7 @@ def start(
                 continue
             result.first[way.key] = first
             if way.key == HEADRACE:
+                result.job = _with_accesses(job, first)
                 _check_size(result, folder, files[way.key])
             elif way.is_limit:
                 result.job = result.job.with_requests(first.requests)
@@ -185,12 +186,23 @@ def start(
                 result.identical[way.key] = _is_same(job, files[way.key], files[HEADRACE])
             if way.key != HEADRACE:
                 _remove(job, files[way.key])
-        if all(way.key == HEADRACE for way in result.ways):
-            raise RunFailed(PLAIN, *_nothing_to_compare(result))
+        _require_others(result)
     finally:
         for name in files.values():
             _remove(job, name)
     return result
+
+
+def _with_accesses(job: Job, run: Measurement) -> Job:
+    """The job with those of its accesses that a run made: a flag may switch one off."""
+    made = tuple(access for access in job.accesses if access in run.bandwidth)
+    if not made:
+        raise HeadraceError(
+            f"{job.title} is not measured",
+            f"by its flags it makes no {' and no '.join(job.accesses)}",
+            "leave out what switches them off",
+        )
+    return replace(job, accesses=made)
 
 
 def _check_size(result: Comparison, folder: Path, ours: Path) -> None:
@@ -226,16 +238,22 @@ def _trial(way: Way) -> Way:
     return replace(way, flags=(*way.flags, *LIMIT_TRIALS)) if way.is_limit else way
 
 
-def _nothing_to_compare(result: Comparison) -> tuple[str, str, str]:
+def _require_others(result: Comparison) -> None:
+    """Raises RunFailed where Headrace's way alone works."""
+    if any(way.key != HEADRACE for way in result.ways):
+        return
     reasons = "; ".join(result.failed.values())
-    return f"{result.job.title}: no other way works", reasons, "correct the flags or the directory"
+    remedy = "correct the flags or the directory"
+    raise RunFailed(PLAIN, f"{result.job.title}: no other way works", reasons, remedy)
 
 
 def add_round(
     result: Comparison, folder: Path, environ: Mapping[str, str], progress: Progress
-) -> None:
+) -> str:
     """One round: each way once, beginning with another one each time. It counts as a whole, or not
-    at all where a way fails. Raises NoSpace where the files do not fit."""
+    at all where a way fails: that is left out from here on, and of the rounds so far. Returns its
+    key, "" where none failed. Raises RunFailed where Headrace's fails, and NoSpace where the files
+    do not fit."""
     ways = result.ways
     number = result.rounds
     file = folder / f"{result.job.key}-{result.host.name}"
@@ -248,9 +266,13 @@ def add_round(
         except RunFailed as error:
             _remove(result.job, file)
             require_space(result.job, folder, error)
-            raise
+            if way.key == HEADRACE:
+                raise
+            result.failed[way.key] = str(error)
+            return way.key
     for key, run in measured.items():
         result.runs[key].append(run)
+    return ""
 
 
 def run_rounds(
@@ -265,7 +287,9 @@ def run_rounds(
     """Rounds until the monotonic time `until`, at least and at most so many."""
     while result.rounds < at_most:
         begin = time.monotonic()
-        add_round(result, folder, environ, progress)
+        if add_round(result, folder, environ, progress):
+            _require_others(result)
+            continue
         duration = time.monotonic() - begin
         if result.rounds >= at_least and time.monotonic() + duration > until:
             return
@@ -279,10 +303,13 @@ def losing_first(comparisons: list[Comparison]) -> list[Cell]:
     return sorted(cells, key=lambda cell: (not cell.is_certain_loss, cell.ratio.median))
 
 
-def damaged(comparison: Comparison) -> dict[str, int]:
-    """By way, the most bytes or values of one run that were not as they must be."""
-    return {
-        way.label: max(run.wrong + run.overwritten for run in comparison.all_runs(way.key))
-        for way in comparison.ways
-        if comparison.all_runs(way.key)
-    }
+def damaged(comparison: Comparison) -> dict[str, int | None]:
+    """By way, the most bytes or values of one run that were not as they must be; None where no run
+    was checked."""
+    found: dict[str, int | None] = {}
+    for way in comparison.ways:
+        runs = comparison.all_runs(way.key)
+        counts = [run.wrong + run.overwritten for run in runs if run.is_checked]
+        if runs:
+            found[way.label] = max(counts, default=None)
+    return found

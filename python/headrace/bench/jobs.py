@@ -3,9 +3,10 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
+from headrace.bench.flags import in_whole_pieces, own_sizes
 from headrace.errors import HeadraceError
 
 PLAIN = "plain"
@@ -96,7 +97,11 @@ class Job:
             if self.program == "ior"
             else ["--json", str(summary)]
         )
-        return [*way.flags, *self.flags, "-o", str(file), *report, *(["-k"] if keep else [])]
+        return [*self.told(way), "-o", str(file), *report, *(["-k"] if keep else [])]
+
+    def told(self, way: Way) -> tuple[str, ...]:
+        """The flags of one way. Its own come last, as the last one counts: it stays what it is."""
+        return (*self.flags, *way.flags)
 
 
 @dataclass
@@ -106,7 +111,8 @@ class Measurement:
 
     calls: by access, seconds of the first of several calls and of the median later one.
     requests: by access, bytes of the limit's requests that were fastest.
-    wrong: bytes that were not as written; overwritten: bytes of others that changed.
+    wrong: bytes that were not as written; overwritten: bytes of others that changed; is_checked:
+    whether the program compared them, which a flag may switch off.
     """
 
     bandwidth: dict[str, float] = field(default_factory=dict)
@@ -115,56 +121,11 @@ class Measurement:
     requests: dict[str, int] = field(default_factory=dict)
     wrong: int = 0
     overwritten: int = 0
+    is_checked: bool = True
 
     @property
     def is_right(self) -> bool:
         return self.wrong == 0 and self.overwritten == 0
-
-
-def _is_named(option: str, words: Sequence[str]) -> bool:
-    """Whether a program's flags name the option, as "-b 4k", "-b4k" or "--name=value"."""
-    if option.startswith("--"):
-        return any(word.partition("=")[0].lower() == option.lower() for word in words)
-    return any(word.startswith(option) for word in words)
-
-
-def _own(
-    sizes: Mapping[str, str],
-    extra: Sequence[str],
-    unless: Mapping[str, Sequence[str]] | None = None,
-) -> tuple[str, ...]:
-    """A job's own flags beside the user's `extra`: the `sizes` that those do not name, and of which
-    they name nothing in `unless`, the options that exclude a size."""
-    return tuple(
-        word
-        for option, value in sizes.items()
-        if not any(_is_named(other, extra) for other in (option, *(unless or {}).get(option, ())))
-        for word in (option, value)
-    )
-
-
-_UNITS = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-
-
-def _size_named(option: str, words: Sequence[str]) -> int:
-    """The bytes that the flags give an option, as "--piece 3k"; 0 where they give none, or what
-    the program will refuse."""
-    for word, following in zip_longest(words, words[1:], fillvalue=""):
-        name, equals, value = word.partition("=")
-        if name.lower() == option:
-            text = (value if equals else following).lower()
-            digits = text.rstrip("".join(_UNITS))
-            is_size = digits.isdecimal() and text[len(digits) :] in ("", *_UNITS)
-            return int(digits) * _UNITS.get(text[len(digits) :], 1) if is_size else 0
-    return 0
-
-
-def _in_whole_pieces(sizes: Mapping[str, str], extra: Sequence[str]) -> dict[str, str]:
-    """The sizes, that of a rank rounded down to whole pieces where the flags give pieces."""
-    piece = _size_named("--piece", extra)
-    if piece == 0 or "--size" not in sizes:
-        return dict(sizes)
-    return {**sizes, "--size": str(max(1, int(sizes["--size"]) // piece) * piece)}
 
 
 # An array is given by its extents, or by pieces of which each rank has so many bytes.
@@ -204,7 +165,7 @@ def ior_job(
     """The seeds' IOR job: one collective call for each 10,000 bytes. Each file is read back by
     the neighbour and every byte checked."""
     sizes = {"-s": str(segments), "-b": str(block), "-t": "10000"}
-    size = _own(sizes, extra)
+    size = own_sizes(sizes, extra)
     common = ("-w", "-r", "-R", "-C", "-g", "-G", str(SIGNATURE), *size, *extra)
     return Job(
         "ior",
@@ -223,7 +184,7 @@ def lattice_job(
     ranks: int, extra: Sequence[str] = (), dims: tuple[int, int, int, int] = (32, 16, 16, 32)
 ) -> Job:
     """A lattice-QCD field, one collective call through a hindexed view, beside rank 0 alone."""
-    size = _own({"--dims": ",".join(map(str, dims))}, extra)
+    size = own_sizes({"--dims": ",".join(map(str, dims))}, extra)
     volume = dims[0] * dims[1] * dims[2] * dims[3]
     return Job(
         "lattice",
@@ -240,7 +201,7 @@ def lattice_job(
 
 def strided_job(ranks: int, extra: Sequence[str] = ()) -> Job:
     """512-byte blocks, one in 4096 bytes, into a 128 MiB file that holds others' data."""
-    size = _own({"-b": "512", "--stride": "4096", "--size": "128m"}, extra)
+    size = own_sizes({"-b": "512", "--stride": "4096", "--size": "128m"}, extra)
     return Job(
         "strided",
         "strided collective write into a filled file",
@@ -257,7 +218,7 @@ def strided_job(ranks: int, extra: Sequence[str] = ()) -> Job:
 def overlap_job(ranks: int, extra: Sequence[str] = ()) -> Job:
     """Nonblocking transfers of 64 MiB a rank, as long as the computing beside them; bandwidths
     are those of both together."""
-    size = _own({"--size": "64m"}, extra)
+    size = own_sizes({"--size": "64m"}, extra)
     return Job(
         "overlap",
         "nonblocking transfers while the program computes",
@@ -285,7 +246,7 @@ def kernel_job(
 ) -> Job:
     """A kernel that is written and read; `extra` replaces those of `sizes` that it names, and the
     array where it gives another one."""
-    size = _own(_in_whole_pieces(sizes, extra), extra, _ARRAY_EXCLUDES)
+    size = own_sizes(in_whole_pieces(sizes, extra), extra, _ARRAY_EXCLUDES)
     return Job(
         key,
         title,
@@ -353,6 +314,7 @@ def read_measurement(job: Job, summary: Path) -> Measurement:
     result = Measurement(
         wrong=test.get("wrongBytes", 0),
         overwritten=test.get("overwrittenBytes", 0),
+        is_checked=_is_checked(test),
     )
     rows = test.get("Results", test.get("results", []))
     for access in job.accesses:
@@ -367,6 +329,13 @@ def read_measurement(job: Job, summary: Path) -> Measurement:
         if "request" in matching[-1]:
             result.requests[access] = max(matching, key=lambda row: row["bwMiB"])["request"]
     return result
+
+
+def _is_checked(test: Mapping[str, Any]) -> bool:
+    """As a kernel says, or by IOR's parameters, of which either check reads all data."""
+    parameters = test.get("Parameters", {})
+    checks = [parameters[name] for name in ("checkWrite", "checkRead") if name in parameters]
+    return test.get("checked", any(checks) or not checks)
 
 
 def _rate(access: str, rows: Sequence[Mapping[str, float]]) -> float:

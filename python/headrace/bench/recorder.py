@@ -2,15 +2,25 @@
 
 import os
 import re
+import stat
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from subprocess import DEVNULL, PIPE, TimeoutExpired, run
+from subprocess import DEVNULL, PIPE
 from time import perf_counter_ns
 
 from headrace.bench.programs import find_program
-from headrace.bench.runner import RUN_SECONDS, Host, RunFailed, end_group, launch, start_captured
+from headrace.bench.runner import (
+    Host,
+    RunFailed,
+    launch,
+    output_of,
+    run_captured,
+    start_captured,
+)
 from headrace.launch.job import find_preload, launch_of_line
+from headrace.launch.values import Launch
 from headrace.settings.resolver import resolve_run
 from headrace.statistics import Interval, median_interval, paired_ratio
 
@@ -103,7 +113,7 @@ def _add_pair(cells: dict[tuple[str, str], Cell], host: str, off: Times, on: Tim
 
 
 def measure(
-    hosts: Sequence[Host],
+    host: Host,
     ranks: int,
     pairs: int,
     directory: Path,
@@ -113,25 +123,47 @@ def measure(
     """Pairs of jobs, of which the one with the recorder comes first every other time. Records go
     into `directory`. Raises RunFailed."""
     cells: dict[tuple[str, str], Cell] = {}
-    for host in hosts:
-        for program in programs(host, environ):
-            for pair in range(pairs):
-                tell(f"{host.title}: {Path(program.command[0]).name}, {pair + 1} of {pairs}")
-                times = {
-                    recorded: program.read(_run(host, ranks, program, recorded, directory, environ))
-                    for recorded in (pair % 2 == 0, pair % 2 != 0)
-                }
-                _add_pair(cells, host.title, times[False], times[True])
+    for program in programs(host, environ):
+        for pair in range(pairs):
+            tell(f"{host.title}: {Path(program.command[0]).name}, {pair + 1} of {pairs}")
+            times = {
+                recorded: program.read(_run(host, ranks, program, recorded, directory, environ))
+                for recorded in (pair % 2 == 0, pair % 2 != 0)
+            }
+            _add_pair(cells, host.title, times[False], times[True])
     return _certain(cells.values(), tell)
 
 
 def _certain(cells: Iterable[Cell], tell: Callable[[str], None]) -> list[Cell]:
-    """Those with an interval, the costliest first; the others are told of."""
-    made = sorted(cells, key=lambda cell: -cell.ratio.median)
+    """Those with an interval; the others are told of."""
+    made = costliest_first(cells)
     for cell in made:
         if not cell.ratio.is_confident:
             tell(f"{cell.host}: {cell.kind} is left out: too few pairs of jobs told its time")
     return [cell for cell in made if cell.ratio.is_confident]
+
+
+def costliest_first(cells: Iterable[Cell]) -> list[Cell]:
+    return sorted(cells, key=lambda cell: -cell.ratio.median)
+
+
+class GivenInput:
+    """Our standard input, if it is a file: each run reads it from where it stood at first. Anything
+    else could be read once only, so that runs have nothing of it."""
+
+    def __init__(self, descriptor: int = 0):
+        self._descriptor = descriptor
+        self._begin = -1
+        with suppress(OSError):  # it is closed
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                self._begin = os.lseek(descriptor, 0, os.SEEK_CUR)
+
+    def again(self) -> int:
+        """For a run's stdin."""
+        if self._begin < 0:
+            return DEVNULL
+        os.lseek(self._descriptor, self._begin, os.SEEK_SET)
+        return self._descriptor
 
 
 def measure_line(
@@ -140,32 +172,33 @@ def measure_line(
     directory: Path,
     environ: Mapping[str, str],
     tell: Callable[[str], None],
+    descriptor: int = 0,
 ) -> Cell:
-    """The same of a launcher line as a whole, as `headrace run` executes it. Raises RunFailed, and
-    HeadraceError for a line that cannot be executed."""
+    """The same of a launcher line as a whole, as `headrace run` executes it. descriptor: of its
+    input, see GivenInput. Raises RunFailed, and HeadraceError for a line that cannot be executed.
+    """
+    given = GivenInput(descriptor)
     cell = Cell("", " ".join(line), 1)
     for pair in range(pairs):
         tell(f"{line[0]}: {pair + 1} of {pairs}")
         for recorded in (pair % 2 == 0, pair % 2 != 0):
             own = {**environ, **_variables(recorded, directory)}
             made = launch_of_line(line, None, find_preload(resolve_run(own), own))
-            begin = perf_counter_ns()
-            child = run(
-                made.argv,
-                env=made.environ,
-                executable=made.executable or None,
-                stdout=DEVNULL,
-                stderr=PIPE,
-                text=True,
-                check=False,
-            )
-            took = float(perf_counter_ns() - begin)
-            if child.returncode != 0:
-                why = f"exit code {child.returncode}: {child.stderr[-2000:]}"
-                name = "recorded" if recorded else "plain"
-                raise RunFailed(name, f"{line[0]} failed", why, "run it by hand")
-            (cell.on if recorded else cell.off).append(took)
+            (cell.on if recorded else cell.off).append(_timed(made, line[0], recorded, given))
     return cell
+
+
+def _timed(made: Launch, name: str, recorded: bool, given: GivenInput) -> float:
+    """Nanoseconds of a launcher line. Raises RunFailed."""
+    begin = perf_counter_ns()
+    with start_captured(made, stdin=given.again(), stdout=DEVNULL, stderr=PIPE) as child:
+        _, said = output_of(child) or ("", "")
+    took = float(perf_counter_ns() - begin)
+    if child.returncode != 0:
+        why = f"exit code {child.returncode}: {said[-2000:]}"
+        key = "recorded" if recorded else "plain"
+        raise RunFailed(key, f"{name} failed", why, "run it by hand")
+    return took
 
 
 def _variables(recorded: bool, directory: Path) -> dict[str, str]:
@@ -187,17 +220,9 @@ def _run(
     """What the program prints."""
     variables = _variables(recorded, directory)
     line = launch(host, ranks, program.command, environ, True, variables, bind=True)
-    with start_captured(line) as child:
-        try:
-            output, _ = child.communicate(timeout=RUN_SECONDS)
-        except TimeoutExpired as expired:
-            end_group(child)
-            raise _failed(host, program, recorded, f"no end within {RUN_SECONDS} s") from expired
-        except BaseException:
-            end_group(child)
-            raise
-    if child.returncode != 0:
-        why = f"exit code {child.returncode}: {output[-2000:]}"
+    code, output = run_captured(line)
+    if code != 0:
+        why = f"exit code {code}: {output[-2000:]}"
         raise _failed(host, program, recorded, why)
     return output
 

@@ -11,6 +11,7 @@ from typing import Any
 from headrace import machine
 from headrace.bench.jobs import Job, Measurement, Way, read_measurement
 from headrace.bench.programs import ALL, find_program, kinds_of
+from headrace.bench.workspace import handled_by
 from headrace.errors import HeadraceError, say
 from headrace.launch.preload import find_library, without_headrace
 from headrace.launch.start import PRESETS, launch_line
@@ -22,6 +23,8 @@ from headrace.settings.resolver import resolve_run
 
 RUN_SECONDS = 300
 GRACE_SECONDS = 5
+# What shells add to the number of the signal that has ended a program.
+SIGNALLED = 128
 
 
 class RunFailed(HeadraceError):
@@ -131,13 +134,25 @@ def launch(
 
 
 def run_shown(line: Launch) -> int:
-    """Runs it with our own input and output; returns its exit code."""
-    with subprocess.Popen(line.argv, env=line.environ, executable=line.executable or None) as child:
-        while True:
-            try:
-                return child.wait()
-            except KeyboardInterrupt:
-                continue  # The launcher got it too and ends its ranks, which remove their files.
+    """Runs it with our own input and output; returns its exit code as a shell has it. A signal ends
+    us when the launcher has ended its ranks, which remove their files: Ctrl-C comes to it, too, the
+    others are passed on."""
+    caught: list[int] = []
+
+    def pass_on(number: int, _frame: object) -> None:
+        caught.append(number)
+        if number != signal.SIGINT and child is not None:
+            child.terminate()
+
+    child: subprocess.Popen[bytes] | None = None
+    with handled_by(pass_on, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        child = subprocess.Popen(line.argv, env=line.environ, executable=line.executable or None)
+        if set(caught) - {signal.SIGINT}:  # while it was started
+            child.terminate()
+        child.wait()
+    if caught:
+        raise KeyboardInterrupt
+    return child.returncode if child.returncode >= 0 else SIGNALLED - child.returncode
 
 
 def run_program(
@@ -150,13 +165,12 @@ def run_program(
 ) -> int:
     """Runs the benchmark `name` under the MPIs of a value of --mpi, shown. The exit code is the
     program's, that of the first that failed where several MPIs are run."""
-    kinds = kinds_of(wanted)
+    hosts = find_wanted([wanted], environ, say)
     status = 0
-    for kind in kinds:
-        host = find_host(kind, environ)
-        if len(kinds) > 1:
+    for host in hosts:
+        if len(hosts) > 1:
             say(f"{name} under {host.title}, settings: {fair_settings(host, ranks)}")
-        program = find_program(name, kind, environ)
+        program = find_program(name, host.name, environ)
         line = launch(host, ranks, [str(program), *flags], environ, preload)
         code = run_shown(line)
         status = status or code
@@ -178,25 +192,26 @@ def measure(
     line = launch(
         host, job.ranks, command, environ, way.preload, dict(way.variables), bind=job.is_steady
     )
+    summary.unlink(missing_ok=True)  # an earlier run may have failed after it wrote its own
     code, output = run_captured(line)
     # The programs end with 1 after a complete run that found wrong data, which we count.
     if code not in (0, 1) or not summary.is_file():
         raise RunFailed(
             way.key,
             f"{job.program} failed under {host.title}, {way.label}",
-            reason(job, code, output),
+            reason(job.program, code, output),
             "run it by hand: headrace bench "
             f"{job.program} -n {job.ranks} --mpi {host.name}{'' if way.preload else ' --plain'}",
         )
     try:
         return read_measurement(job, summary)
     finally:
-        summary.unlink()
+        summary.unlink(missing_ok=True)
 
 
-def reason(job: Job, code: int, output: str) -> str:
+def reason(program: str, code: int, output: str) -> str:
     """Why a run failed: what the program said, or how it ended."""
-    marker = f"{job.program}: error: "
+    marker = f"{program}: error: "
     lines = [line for line in output.splitlines() if line.strip()]
     own = [line.split(marker, 1)[1] for line in lines if marker in line]
     return own[0] if own else f"exit code {code}" + (f": {lines[-1]}" if lines else "")
@@ -205,31 +220,42 @@ def reason(job: Job, code: int, output: str) -> str:
 def run_captured(line: Launch) -> tuple[int, str]:
     """Exit code and all output. Ends every process of the run on a timeout or an interrupt."""
     with start_captured(line) as child:
-        try:
-            output, _ = child.communicate(timeout=RUN_SECONDS)
-            return child.returncode, output
-        except subprocess.TimeoutExpired:
-            end_group(child)
+        written = output_of(child, RUN_SECONDS)
+        if written is None:
             return -1, f"it did not end within {RUN_SECONDS} s"
-        except BaseException:
-            end_group(child)
-            raise
+        return child.returncode, written[0]
 
 
 def start_captured(line: Launch, **options: Any) -> subprocess.Popen[str]:
-    """A run in a process group of its own, with all its output in one pipe, or with
-    stderr=subprocess.PIPE in two."""
+    """A run in a process group of its own, without input and with all its output in one pipe, or
+    with stderr=subprocess.PIPE in two. options: of Popen."""
     return subprocess.Popen(
         line.argv,
         env=line.environ,
         executable=line.executable or None,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
         text=True,
         errors="replace",
         start_new_session=True,
-        **{"stderr": subprocess.STDOUT, **options},
+        **{
+            "stdin": subprocess.DEVNULL,
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.STDOUT,
+            **options,
+        },
     )
+
+
+def output_of(child: subprocess.Popen[str], seconds: float | None = None) -> tuple[str, str] | None:
+    """What a run writes by its two pipes, when it has ended; None if it does not within `seconds`.
+    Then, and on an interrupt, every process of it is ended."""
+    try:
+        return child.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        end_group(child)
+        return None
+    except BaseException:
+        end_group(child)
+        raise
 
 
 def end_group(child: subprocess.Popen[str]) -> None:

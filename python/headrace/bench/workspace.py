@@ -3,13 +3,15 @@
 import os
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
 from headrace import machine
 from headrace.errors import HeadraceError
+
+Handler = Callable[[int, FrameType | None], None]
 
 
 @contextmanager
@@ -31,18 +33,21 @@ def workspace(directory: Path) -> Iterator[Path]:
 @contextmanager
 def ended_in_order() -> Iterator[None]:
     """SIGTERM and SIGHUP end the block as Ctrl-C does, so that what it has begun is ended, too."""
-    # nohup(1) has SIGHUP ignored.
-    ending = [
-        number
-        for number in (signal.SIGTERM, signal.SIGHUP)
-        if signal.getsignal(number) is not signal.SIG_IGN
-    ]
-    previous = {number: signal.signal(number, _interrupt) for number in ending}
+    with handled_by(_interrupt, signal.SIGTERM, signal.SIGHUP):
+        yield
+
+
+@contextmanager
+def handled_by(handler: Handler, *numbers: signal.Signals) -> Iterator[None]:
+    """These signals come to `handler` during the block, but those that are ignored, as nohup(1) has
+    SIGHUP."""
+    taken = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
+    previous = {number: signal.signal(number, handler) for number in taken}
     try:
         yield
     finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
+        for number, before in previous.items():
+            signal.signal(number, before)
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> None:

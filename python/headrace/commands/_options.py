@@ -1,12 +1,23 @@
 """Options that several commands have."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from headrace.bench.programs import CHOICES
+
+
+def refuse_given(names: Collection[str], why: str) -> None:
+    """Raises where the line gives options, by the names that they are passed on as, which would
+    have no effect."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        source = context.get_parameter_source(option.name or "")
+        if option.name in names and source is ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{option.opts[0]} has no meaning here, {why}, leave it out")
 
 
 def mpi_option(help_text: str) -> Callable[[Any], Any]:

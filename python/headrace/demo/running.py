@@ -13,6 +13,7 @@ from headrace.bench.runner import Host, find_wanted
 from headrace.bench.workspace import surroundings, workspace
 from headrace.demo.progress import DemoProgress
 from headrace.demo.sizing import PARTS, sized_job
+from headrace.errors import HeadraceError
 
 MOST_ROUNDS = 25
 
@@ -26,10 +27,12 @@ def run_demo(
     finish: Callable[[list[Comparison], Host, Path], None],
 ) -> list[Comparison]:
     """The comparisons under the MPIs of a value of --mpi, in about `seconds` for each. `finish` is
-    called at the end, with the first MPI and a folder that is still there."""
+    called at the end, with the first MPI and a folder that is still there; also with what there is
+    where an MPI fails later on."""
     base = directory or Path(tempfile.gettempdir())
     total = seconds * len(kinds_of(wanted))
     comparisons: list[Comparison] = []
+    failure: HeadraceError | None = None
 
     def tell(text: str) -> None:
         console.print(text, markup=False, highlight=False)
@@ -40,16 +43,27 @@ def run_demo(
                 f"Headrace demo in {surroundings(base)}, about {total:.0f} s", highlight=False
             )
             hosts = find_wanted([wanted], environ, tell)
-            for host in hosts:
-                comparisons += _run_parts(host, seconds, folder, environ, progress)
+            try:
+                for host in hosts:
+                    _run_parts(host, seconds, folder, environ, progress, comparisons)
+            except HeadraceError as error:
+                if not comparisons:
+                    raise
+                failure = error
         finish(comparisons, hosts[0], folder)
+    if failure is not None:
+        raise failure
     return comparisons
 
 
 def _run_parts(
-    host: Host, seconds: float, folder: Path, environ: Mapping[str, str], progress: DemoProgress
-) -> list[Comparison]:
-    result = []
+    host: Host,
+    seconds: float,
+    folder: Path,
+    environ: Mapping[str, str],
+    progress: DemoProgress,
+    found: list[Comparison],
+) -> None:
     end = time.monotonic()
     for part in PARTS:
         budget = part.share * seconds
@@ -61,9 +75,11 @@ def _run_parts(
 
         job = sized_job(part, budget, host, folder, environ, tell)
         comparison = start(job, host, folder, environ, tell)
-        run_rounds(comparison, folder, environ, tell, part.fewest, MOST_ROUNDS, end)
-        result.append(comparison)
-    return result
+        try:
+            run_rounds(comparison, folder, environ, tell, part.fewest, MOST_ROUNDS, end)
+        finally:
+            if comparison.rounds:
+                found.append(comparison)
 
 
 def show_next_steps(console: Console) -> None:

@@ -5,8 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from headrace.bench.comparison import Progress
-from headrace.bench.jobs import SEED_SEGMENTS, Job, ior_job, lattice_job, strided_job
-from headrace.bench.runner import Host, measure
+from headrace.bench.jobs import (
+    HEADRACE,
+    SEED_SEGMENTS,
+    Job,
+    Way,
+    ior_job,
+    lattice_job,
+    strided_job,
+)
+from headrace.bench.runner import Host, RunFailed, measure
 from headrace.statistics import rounds_needed
 
 # Wall time of starting and ending a program, in seconds, as the time left for moving data needs it.
@@ -62,14 +70,25 @@ def sized_job(
         return part.make(smallest)
     job = part.make(smallest)
     progress("finding a size that fits the time")
+    runs = (_pilot(job, way, host, folder / "pilot", environ) for way in job.ways)
     moving = sum(
         PASSES[access] * job.largest_file / 2**20 / bandwidth
-        for way in job.ways
-        for access, bandwidth in measure(
-            job, way, host, folder / "pilot", environ
-        ).bandwidth.items()
+        for run in runs
+        for access, bandwidth in run.items()
     )
     rounds = rounds_needed() + UNMEASURED_ROUNDS
     budget = seconds / rounds - LAUNCH_SECONDS * len(job.ways)
     fitting = (size for size in part.sizes if moving * size / smallest <= budget)
     return part.make(next(fitting, smallest))
+
+
+def _pilot(
+    job: Job, way: Way, host: Host, file: Path, environ: Mapping[str, str]
+) -> dict[str, float]:
+    """By access MiB/s; nothing of another way that fails, which the comparison leaves out."""
+    try:
+        return measure(job, way, host, file, environ).bandwidth
+    except RunFailed:
+        if way.key == HEADRACE:
+            raise
+        return {}

@@ -132,7 +132,7 @@ def _run(host: Host, folder: Path, environ: Mapping[str, str]) -> tuple[Measurem
     if code not in (0, 1) or not summary.is_file():
         raise HeadraceError(
             f"a job of {RANKS} ranks failed under {host.title}",
-            reason(job, code, output),
+            reason(job.program, code, output),
             "start an MPI program without Headrace there first",
         )
     return read_measurement(job, summary), output

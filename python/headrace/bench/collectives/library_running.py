@@ -20,7 +20,7 @@ from headrace.bench.collectives.library_choice import (
     worth_another_try,
 )
 from headrace.bench.collectives.library_times import AlgorithmCell, LibraryJob
-from headrace.bench.collectives.running import measure, measure_plain
+from headrace.bench.collectives.running import LIMIT_SECONDS, measure, measure_plain
 from headrace.bench.collectives.starting import OnThisNode
 from headrace.bench.runner import Host
 from headrace.errors import HeadraceError
@@ -41,6 +41,8 @@ MOST_PAIRS = 40
 BATCH_FLAGS = ("--batches", "12", "--batchTime", "0.25")
 SHORTEST = 3
 NOTHING: tuple[Choice, ...] = ()
+# A launch that tries whether a job ends at all takes one or two; then it hangs.
+TRIAL_SECONDS = 60
 
 
 def turns(count: int, round_number: int) -> list[int]:
@@ -162,7 +164,7 @@ class LibrarySession:
     def _works(self, choices: Sequence[Choice]) -> bool:
         smallest = ["--least", "8", "--most", "8", "--batches", "1", "--batchTime", "0.01"]
         try:
-            self._launch(choices, names_of(choices), smallest)
+            self._launch(choices, names_of(choices), smallest, TRIAL_SECONDS)
         except HeadraceError:
             return False
         return True
@@ -183,13 +185,18 @@ class LibrarySession:
         return [found[way] for way in range(len(ways))]
 
     def _launch(
-        self, choices: Sequence[Choice], operations: Sequence[str], flags: Sequence[str]
+        self,
+        choices: Sequence[Choice],
+        operations: Sequence[str],
+        flags: Sequence[str],
+        seconds: int = LIMIT_SECONDS,
     ) -> Times:
         self._document = measure_plain(
             self._start,
             [*flags, "--operations", ",".join(operations)],
             self._environ,
             self._variables(choices),
+            seconds,
         )
         return {
             (cell["operation"], cell["bytes"]): (_time(cell["plain"]), cell["wrong"])

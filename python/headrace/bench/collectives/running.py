@@ -10,7 +10,7 @@ from typing import Any
 from headrace.bench.collectives.findings import WITHOUT_SIZE, Cell, Job
 from headrace.bench.collectives.guidelines import GuidelineCell, GuidelineJob
 from headrace.bench.collectives.starting import PROGRAM, OnThisNode, Start
-from headrace.bench.runner import end_group, start_captured
+from headrace.bench.runner import output_of, reason, start_captured
 from headrace.errors import HeadraceError
 from headrace.launch.values import Launch
 
@@ -69,11 +69,16 @@ def measure_guidelines(
 
 
 def measure_plain(
-    start: OnThisNode, flags: Sequence[str], environ: Mapping[str, str], more: Mapping[str, str]
+    start: OnThisNode,
+    flags: Sequence[str],
+    environ: Mapping[str, str],
+    more: Mapping[str, str],
+    seconds: int = LIMIT_SECONDS,
 ) -> dict[str, Any]:
-    """What the program writes of the MPI library alone. more: variables for the ranks."""
+    """What the program writes of the MPI library alone, within `seconds`. more: variables for the
+    ranks."""
     line = start.launch([*flags, *PRINT, "--plain"], environ, more, preload=False)
-    document, _ = _written(start, line)
+    document, _ = _written(start, line, seconds)
     return document
 
 
@@ -97,20 +102,20 @@ def _run(
     return document, told_before
 
 
-def _written(start: Start, line: Launch) -> tuple[dict[str, Any], str]:
+def _written(
+    start: Start, line: Launch, seconds: int = LIMIT_SECONDS
+) -> tuple[dict[str, Any], str]:
     """Rank 0 may be on another node, whose files we do not see. So it prints its results. Messages
     come by another pipe, since a launcher may pass them on in the middle of a line."""
     with start_captured(line, stderr=subprocess.PIPE) as child:
-        try:
-            printed, said = child.communicate(timeout=LIMIT_SECONDS)
-        except BaseException:
-            end_group(child)
-            raise
-    results = RESULTS.search(printed)
-    output = f"{printed}\n{said}"
+        written = output_of(child, seconds)
+    if written is None:
+        raise _failure(start, f"it did not end within {seconds} s")
+    results = RESULTS.search(written[0])
+    output = "\n".join(written)
     # It ends with 1 after a complete run that found wrong results, which we tell.
-    if child.returncode not in (0, 1) or "end of results" not in printed:
-        raise _failure(start, child.returncode, output)
+    if child.returncode not in (0, 1) or "end of results" not in written[0]:
+        raise _failure(start, reason(PROGRAM, child.returncode, output))
     try:
         return json.loads(results[1] if results else ""), output
     except ValueError as error:
@@ -149,11 +154,7 @@ def _size_text(size: int) -> str:
     return f"{power >> 10} KiB" if power < 1 << 20 else f"{power >> 20} MiB"
 
 
-def _failure(start: Start, code: int, output: str) -> HeadraceError:
-    marker = f"{PROGRAM}: error: "
-    lines = [line for line in output.splitlines() if line.strip()]
-    own = [line.split(marker, 1)[1] for line in lines if marker in line]
-    why = own[0] if own else f"exit code {code}" + (f": {lines[-1]}" if lines else "")
+def _failure(start: Start, why: str) -> HeadraceError:
     return HeadraceError(
         f"{PROGRAM} failed {start.title}", why, "try fewer ranks or a smaller --most", 1
     )

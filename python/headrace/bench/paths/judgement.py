@@ -133,7 +133,7 @@ class Curve:
 
     def estimated_crossings(self) -> list[int]:
         ratios = [
-            (one.case.piece, one.estimates[DIRECT] / max(one.estimates[STAGED], 1))
+            (one.case.piece, max(one.estimates[DIRECT], 1) / max(one.estimates[STAGED], 1))
             for one in self.choices
             if one.estimates
         ]

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from headrace.bench.comparison import Comparison, add_round, check_space, start
 from headrace.bench.hand_set import with_hand_set
-from headrace.bench.jobs import HEADRACE, PLAIN, Job, Measurement
+from headrace.bench.jobs import PLAIN, Job, Measurement
 from headrace.bench.peers.core_distance import told_distances
 from headrace.bench.peers.grid import BY_NAME, Point, hand_set_keys
 from headrace.bench.peers.load import LoadWatch
@@ -107,7 +107,7 @@ class Session:
 
     def _measured(self, point: Point) -> Measured:
         job, host = self.job(point), self.hosts[point.mpi]
-        lines = {way.key: " ".join((*way.flags, *job.flags)) for way in job.ways}
+        lines = {way.key: " ".join(job.told(way)) for way in job.ways}
         settings = fair_settings(host, point.ranks, bind=job.is_steady)
         return Measured(point, host.title, settings, lines)
 
@@ -150,12 +150,9 @@ class Session:
     def _round(self, comparison: Comparison, attempt: Attempt, folder: Path) -> None:
         """A round; a peer that fails in it is left out from here on, and of the rounds so far."""
         watch = LoadWatch()
-        try:
-            add_round(comparison, folder, self.environ, self.progress.step)
-        except RunFailed as error:
-            if error.way == HEADRACE:
-                raise
-            attempt.failed[error.way] = comparison.failed[error.way] = str(error)
+        failed = add_round(comparison, folder, self.environ, self.progress.step)
+        if failed:
+            attempt.failed[failed] = comparison.failed[failed]
             return
         runs = {way.key: comparison.runs[way.key][-1] for way in comparison.ways}
         attempt.rounds.append(made_round(runs, comparison, watch))

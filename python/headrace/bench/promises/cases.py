@@ -4,6 +4,7 @@ import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from headrace.bench.programs import find_program
 from headrace.bench.runner import Host
@@ -39,21 +40,30 @@ def read_cases(text: str) -> list[Case]:
 def list_cases(host: Host, environ: Mapping[str, str]) -> list[Case]:
     """What the program for this MPI can try. It needs the MPI's library to start, no launcher."""
     program = find_program(PROGRAM, host.name, environ)
-    done = subprocess.run(
-        [str(program), "--list"],
-        env={**os.environ, **environ, **host.variables},
-        capture_output=True,
-        text=True,
-        timeout=LIST_SECONDS,
-        check=False,
-    )
-    if done.returncode != 0:
-        raise HeadraceError(
-            f"{program} cannot run with {host.title}",
-            (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1],
-            "check that the library of this MPI can be loaded",
+    try:
+        done = subprocess.run(
+            [str(program), "--list"],
+            env={**os.environ, **environ, **host.variables},
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=LIST_SECONDS,
+            check=False,
         )
+    except subprocess.TimeoutExpired as error:
+        raise _cannot_run(program, host, f"it did not end within {LIST_SECONDS} s") from error
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+        raise _cannot_run(program, host, said[-1])
     return read_cases(done.stdout)
+
+
+def _cannot_run(program: Path, host: Host, why: str) -> HeadraceError:
+    return HeadraceError(
+        f"{program} cannot run with {host.title}",
+        why,
+        "check that the library of this MPI can be loaded",
+    )
 
 
 def select(cases: Sequence[Case], wanted: Sequence[str]) -> list[Case]:

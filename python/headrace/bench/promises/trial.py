@@ -12,6 +12,7 @@ from headrace.bench.programs import find_program
 from headrace.bench.promises.cases import PROGRAM, Case
 from headrace.bench.promises.judgement import Record, Verdict, judge, read_record
 from headrace.bench.runner import Host, end_group, launch, start_captured
+from headrace.errors import HeadraceError
 from headrace.launch.values import Launch
 
 # Ranks end themselves after their time; the launcher gets this much more to start and to end.
@@ -28,6 +29,27 @@ def try_case(
 
     seconds: the usual limit of time, from MPI_Init on.
     """
+    return judge(*_tried(case, host, folder, environ, layered, seconds))
+
+
+def require_headrace(
+    case: Case, host: Host, folder: Path, environ: Mapping[str, str], seconds: int
+) -> None:
+    """Raises where a case of one open file ends well without Headrace. What fails would be taken
+    for its faults otherwise: it is not seen in jobs that do not come to an open file."""
+    records, *_ = _tried(case, host, folder, environ, True, seconds)
+    if all(record.judged for record in records) and not any(record.layered for record in records):
+        raise HeadraceError(
+            f"Headrace does not take part under {host.title}",
+            f"a file of the case '{case.name}' is not its own",
+            "see 'headrace doctor', and unset HEADRACE_DISABLE and the like",
+        )
+
+
+def _tried(
+    case: Case, host: Host, folder: Path, environ: Mapping[str, str], layered: bool, seconds: int
+) -> tuple[list[Record], bool, bool, int, str]:
+    """What judge() takes."""
     seconds *= case.patience
     job = folder / f"{case.name}-{'headrace' if layered else 'plain'}"
     job.mkdir()
@@ -41,7 +63,7 @@ def try_case(
         records = [_record(job / f"record.{rank}") for rank in range(case.ranks)]
     finally:
         shutil.rmtree(job, ignore_errors=True)
-    return judge(records, layered, timed_out, code, output)
+    return records, layered, timed_out, code, output
 
 
 def _record(path: Path) -> Record:

@@ -11,10 +11,13 @@ from headrace.bench.promises.cases import Case, list_cases, select
 from headrace.bench.promises.findings import Finding, Findings
 from headrace.bench.promises.hosts import find_hosts
 from headrace.bench.promises.judgement import Verdict
-from headrace.bench.promises.trial import try_case
+from headrace.bench.promises.trial import require_headrace, try_case
 from headrace.bench.runner import Host
 from headrace.bench.workspace import surroundings, workspace
 from headrace.errors import say
+
+# The case that tells whether Headrace takes part at all.
+OPENING = "info-returned"
 
 
 def selected_cases(
@@ -31,12 +34,23 @@ def try_all(
     base: Path | None,
     seconds: int,
     environ: Mapping[str, str],
-) -> list[Findings]:
-    """Tries the cases of these names under each MPI `wanted`. seconds: a case's usual limit."""
+    found: list[Findings],
+) -> None:
+    """Tries the cases of these names under each MPI `wanted` and adds the findings, also of an MPI
+    of which not all can be tried. seconds: a case's usual limit."""
     with _work(wanted, base, environ) as (folder, hosts):
-        work = [(host, select(list_cases(host, environ), names)) for host in hosts]
+        work = [(host, list_cases(host, environ)) for host in hosts]
+        chosen = [select(cases, names) for _, cases in work]
         say(f"files in {surroundings(folder.parent)}")
-        return [_try_under(host, cases, folder, seconds, environ) for host, cases in work]
+        for (host, every), cases in zip(work, chosen, strict=True):
+            opening = next(case for case in every if case.name == OPENING)
+            require_headrace(opening, host, folder, environ, seconds)
+            findings = Findings(host.title, __version__, datetime.now(UTC).date().isoformat())
+            try:
+                _try_under(host, cases, folder, seconds, environ, findings)
+            finally:
+                if findings.findings:
+                    found.append(findings)
 
 
 @contextmanager
@@ -49,9 +63,13 @@ def _work(
 
 
 def _try_under(
-    host: Host, cases: Sequence[Case], folder: Path, seconds: int, environ: Mapping[str, str]
-) -> Findings:
-    findings = Findings(host.title, __version__, datetime.now(UTC).date().isoformat())
+    host: Host,
+    cases: Sequence[Case],
+    folder: Path,
+    seconds: int,
+    environ: Mapping[str, str],
+    findings: Findings,
+) -> None:
     for number, case in enumerate(cases, start=1):
         plain = try_case(case, host, folder, environ, layered=False, seconds=seconds)
         layered = try_case(case, host, folder, environ, layered=True, seconds=seconds)
@@ -60,7 +78,6 @@ def _try_under(
             f"{host.title}, {number} of {len(cases)}, {case.name}: {_shown(plain)}, "
             f"with Headrace: {_shown(layered)}"
         )
-    return findings
 
 
 def _shown(verdict: Verdict) -> str:

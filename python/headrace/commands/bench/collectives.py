@@ -9,10 +9,11 @@ import click
 
 from headrace.bench import report
 from headrace.bench.collectives import figure, guidelines_output, output
-from headrace.bench.collectives.findings import read_jobs, to_text
-from headrace.bench.collectives.guidelines import read_guidelines, to_document
+from headrace.bench.collectives.findings import Job, read_jobs, to_text
+from headrace.bench.collectives.guidelines import GuidelineJob, read_guidelines, to_document
 from headrace.bench.collectives.running import measure, measure_guidelines
 from headrace.bench.collectives.starting import Start
+from headrace.bench.partial import kept
 from headrace.bench.peers.figure import require
 from headrace.bench.workspace import ended_in_order
 from headrace.commands._options import earlier_option, mpis_option, size_flags, sizes_options
@@ -89,14 +90,24 @@ def collectives(
         require()
     flags = [*size_flags(operations, least, most), "--batches", str(batches)]
     if guidelines:
-        found = _jobs(measure_guidelines, read_guidelines, starts, flags, always, earlier)
-        guidelines_output.show(report.make_console(), found)
-        _write(json_file, to_document(found))
+        found: list[GuidelineJob] = []
+
+        def keep_guidelines() -> None:
+            guidelines_output.show(report.make_console(), found)
+            _write(json_file, to_document(found))
+
+        with kept(found, keep_guidelines):
+            _add(found, measure_guidelines, read_guidelines, starts, flags, always, earlier)
         _write(markdown, guidelines_output.page(found))
         return 1 if guidelines_output.wrong_lines(found) else 0
-    jobs = _jobs(measure, read_jobs, starts, flags, always, earlier)
-    output.show(report.make_console(), jobs)
-    _write(json_file, to_text(jobs))
+    jobs: list[Job] = []
+
+    def keep() -> None:
+        output.show(report.make_console(), jobs)
+        _write(json_file, to_text(jobs))
+
+    with kept(jobs, keep):
+        _add(jobs, measure, read_jobs, starts, flags, always, earlier)
     _write(markdown, output.page(jobs))
     if prefix is not None:
         for file in figure.draw(jobs, prefix):
@@ -104,19 +115,21 @@ def collectives(
     return 1 if output.wrong_lines(jobs) else 0
 
 
-def _jobs(
+def _add(
+    found: list[Found],
     measure_one: Callable[..., Found],
     read: Callable[[Path], list[Found]],
     starts: Sequence[Start],
     flags: Sequence[str],
     always: bool,
     earlier: Sequence[Path],
-) -> list[Found]:
-    """Of each MPI, or those of earlier runs."""
-    if earlier:
-        return [job for path in earlier for job in read(path)]
+) -> None:
+    """What is measured under each MPI, or that of earlier runs."""
+    for path in earlier:
+        found += read(path)
     with ended_in_order():
-        return [measure_one(start, flags, os.environ, always) for start in starts]
+        for start in starts:
+            found.append(measure_one(start, flags, os.environ, always))
 
 
 def _write(file: str | None, text: str) -> None:

@@ -8,8 +8,11 @@ import click
 
 from headrace.bench import report
 from headrace.bench.compare import compare_ways
+from headrace.bench.comparison import Comparison
+from headrace.bench.flags import require_no_way
 from headrace.bench.hand_set import with_hand_set
 from headrace.bench.jobs import JOBS
+from headrace.bench.partial import kept
 from headrace.bench.programs import DEFAULT_RANKS
 from headrace.commands._options import directory_option, mpi_option
 from headrace.statistics import rounds_needed
@@ -51,17 +54,23 @@ def compare(
     \b
     headrace bench compare ior --rounds 15 -- -s 500 -b 1000000 -t 1000000
 
-    FLAGS after -- are added to the job's own, and win: a size or a shape replaces the job's. Data
-    are checked in every run, the files of a first, unmeasured round are compared byte by byte.
-    Cells that Headrace loses come first.
+    FLAGS after -- are added to the job's own, and win: a size or a shape replaces the job's. Those
+    that make a way (-a, -c, --way) are refused. Data are checked in every run, the files of a
+    first, unmeasured round are compared byte by byte. Cells that Headrace loses come first.
     """
     report.require_writable(json_file)
+    require_no_way(job_name, flags)
     job = JOBS[job_name](np or DEFAULT_RANKS[job_name], flags)
     if hand_set:
         job = with_hand_set(job)
-    found = compare_ways(job_name, job, wanted, rounds, directory, os.environ)
-    report.show(report.make_console(), found)
-    if json_file is not None:
-        documents = [report.to_document(one) for one in found]
-        report.write_text(json_file, json.dumps(documents, indent=1) + "\n")
+    found: list[Comparison] = []
+
+    def keep() -> None:
+        report.show(report.make_console(), found)
+        if json_file is not None:
+            documents = [report.to_document(one) for one in found]
+            report.write_text(json_file, json.dumps(documents, indent=1) + "\n")
+
+    with kept(found, keep):
+        compare_ways(job_name, job, wanted, rounds, directory, os.environ, found)
     return 0 if all(report.is_sound(one) for one in found) else 1

@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from headrace.bench import report
+from headrace.bench.partial import kept
 from headrace.bench.promises import page
-from headrace.bench.promises.findings import merged, read_findings, to_document
+from headrace.bench.promises.findings import Findings, merged, read_findings, to_document
 from headrace.bench.promises.trying import selected_cases, try_all
 from headrace.commands._options import directory_option, mpi_names_option
 
@@ -61,17 +62,22 @@ def promises(
     """
     for path in (json_file, markdown):
         report.require_writable(path)
-    if earlier:
-        found = merged([findings for path in earlier for findings in read_findings(path)])
-    elif listing:
+    if listing and not earlier:
         for case in selected_cases(wanted, names, directory, os.environ):
             click.echo(f"{case.name:24} {case.promise} [MPI {case.section}]")
         return 0
-    else:
-        found = try_all(wanted, names, directory, limit, os.environ)
-    page.show(report.make_console(), found)
-    if json_file is not None:
-        report.write_text(json_file, json.dumps(to_document(found), indent=1) + "\n")
+    found: list[Findings] = []
+
+    def keep() -> None:
+        page.show(report.make_console(), found)
+        if json_file is not None:
+            report.write_text(json_file, json.dumps(to_document(found), indent=1) + "\n")
+
+    with kept(found, keep):
+        if earlier:
+            found += merged([findings for path in earlier for findings in read_findings(path)])
+        else:
+            try_all(wanted, names, directory, limit, os.environ, found)
     if markdown is not None:
         report.write_text(markdown, page.markdown(found))
     return 0 if all(findings.is_sound() for findings in found) else 1

@@ -12,10 +12,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from headrace.bench import report
-from headrace.bench.recorder import Cell, measure, measure_line
+from headrace.bench.partial import kept
+from headrace.bench.recorder import Cell, costliest_first, measure, measure_line
 from headrace.bench.runner import find_wanted
 from headrace.bench.workspace import workspace
-from headrace.commands._options import mpi_names_option
+from headrace.commands._options import mpi_names_option, refuse_given
 from headrace.errors import say
 from headrace.statistics import Interval, rounds_needed
 
@@ -47,18 +48,27 @@ def recorder(
     headrace bench recorder -- mpiexec -n 4 ./app
 
     The second line takes the time of a program as a whole. The calls of the first line have 8
-    bytes; if the MPI has IMB-MPI1, as Intel MPI has, that runs, too.
+    bytes; if the MPI has IMB-MPI1, as Intel MPI has, that runs, too. A program has its standard
+    input from a file anew in each run, or none.
     """
+    if line:
+        refuse_given(("ranks", "wanted"), "the line says it")
     report.require_writable(json_file)
-    with workspace(Path(tempfile.gettempdir())) as directory:
+    cells: list[Cell] = []
+
+    def keep() -> None:
+        made = costliest_first(cells)
+        report.make_console().print(_table(made))
+        if json_file is not None:
+            text = json.dumps([asdict(cell) for cell in made], indent=1)
+            report.write_text(json_file, text + "\n")
+
+    with kept(cells, keep), workspace(Path(tempfile.gettempdir())) as directory:
         if line:
-            cells = [measure_line(line, pairs, directory, os.environ, say)]
+            cells.append(measure_line(line, pairs, directory, os.environ, say))
         else:
-            hosts = find_wanted(wanted, os.environ, say)
-            cells = measure(hosts, ranks, pairs, directory, os.environ, say)
-    report.make_console().print(_table(cells))
-    if json_file is not None:
-        report.write_text(json_file, json.dumps([asdict(cell) for cell in cells], indent=1) + "\n")
+            for host in find_wanted(wanted, os.environ, say):
+                cells += measure(host, ranks, pairs, directory, os.environ, say)
 
 
 def _table(cells: list[Cell]) -> Table:
