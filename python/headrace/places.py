@@ -1,5 +1,8 @@
-"""Where this package lies, and folders for everybody."""
+"""Where this package lies, folders for everybody, and files that are written as a whole."""
 
+import errno
+import os
+from contextlib import suppress
 from pathlib import Path
 
 PACKAGE_DIRECTORY = Path(__file__).resolve().parent
@@ -14,7 +17,82 @@ def checkout_directory() -> Path | None:
 def make_public_directory(folder: Path) -> None:
     """Makes a folder, and those above it that are missing, whatever the umask says: everybody can
     read them, and nobody else can write. Errors: OSError."""
-    missing = [one for one in (folder, *folder.parents) if not one.exists()]
+    missing = [one for one in (folder, *folder.parents) if not os.path.exists(one)]
     for one in reversed(missing):
         one.mkdir(exist_ok=True)
         one.chmod(0o755)
+
+
+# Bytes that are tried before the work: more than a quota or a disk rounds away.
+TRIED_BYTES = 64 << 10
+# A name beside another one must not be too long where that one just fits.
+LONGEST_NAME = 200
+
+
+def write_whole(path: Path, text: str, mode: int | None = None) -> None:
+    """Writes a file that is there as a whole or not at all; a pipe or a device is simply written
+    to. mode: of the file, whatever the umask says; without one a file keeps what it has. Errors:
+    OSError."""
+    if _is_special(path):
+        path.write_text(text, encoding="utf-8")
+        return
+    path = _at_end_of_links(path)
+    if mode is None and path.exists():
+        mode = path.stat().st_mode & 0o777
+    data = text.encode()
+    try:
+        _write_beside(path, data, mode)
+        _beside(path).replace(path)
+    except BaseException:
+        _remove(_beside(path))
+        raise
+
+
+def try_whole(path: Path) -> None:
+    """Whether write_whole() can write a file, as far as it can be told before the work: so much is
+    written beside it, or above its directory while that is not there. Nothing of it stays. Errors:
+    OSError."""
+    if _is_special(path):
+        return
+    path = _at_end_of_links(path)
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    folder = next(one for one in path.parents if os.path.exists(one))
+    tried = folder / path.name
+    with suppress(FileNotFoundError):
+        tried.lstat()  # its name may be too long
+    try:
+        _write_beside(tried, bytes(TRIED_BYTES), None)
+    finally:
+        _remove(_beside(tried))
+
+
+def _is_special(path: Path) -> bool:
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
+def _at_end_of_links(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _beside(path: Path) -> Path:
+    name = os.fsdecode(os.fsencode(path.name)[:LONGEST_NAME])
+    return path.with_name(f".{name}.{os.getpid()}")
+
+
+def _write_beside(path: Path, data: bytes, mode: int | None) -> None:
+    """To the disk: a crash must not leave an empty file."""
+    beside = _beside(path)
+    _remove(beside)  # of a process that had our number, and was killed
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    with open(os.open(beside, flags, 0o666 if mode is None else mode), "wb") as stream:
+        if mode is not None:
+            os.fchmod(stream.fileno(), mode)
+        stream.write(data)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink()

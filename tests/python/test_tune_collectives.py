@@ -195,3 +195,60 @@ def test_takes_earlier_times(tmp_path: Path) -> None:
     done = bench_command(tmp_path)("tune", "collectives", "--from", times, table)
     assert done.returncode == 0, done.stderr
     assert "bcast" in table.read_text() and "HEADRACE_COLL_TABLE" in done.stderr
+
+
+def earlier(tmp_path: Path) -> Path:
+    path = tmp_path / "c.json"
+    path.write_text(to_text([job(cell(2.0, 8))]))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("app.c",), "does not begin as a table of headrace tune collectives does"),
+        (("t.toml", "--json", "app.c"), "does not begin as a file of such times does"),
+        (("t.toml", "--markdown", "app.c"), "does not begin as a page of headrace tune"),
+        (("c.json",), "'c.json' is not replaced (it is what is read), name another file"),
+        (("t.toml", "--json", "same.json"), "'same.json' is not replaced (it is what is read)"),
+        (("t.toml", "--json", "t.toml"), "are one file"),
+        (("-", "--json", "-"), "are one file"),
+        (("no/such/t.toml", "-n", "2"), "--from measures nothing, leave out -n"),
+        (("t.toml", "--mpi", "openmpi"), "--from measures nothing, leave out --mpi"),
+        (("t.toml", "--minutes", "5"), "--from measures nothing, leave out --minutes"),
+    ],
+)
+def test_nothing_of_the_users_is_replaced_or_ignored(
+    tmp_path: Path, words: tuple[str, ...], told: str
+) -> None:
+    times = earlier(tmp_path)
+    (tmp_path / "same.json").symlink_to(times)
+    (tmp_path / "app.c").write_text("int main;\n")
+    before = times.read_text()
+    done = bench_command(tmp_path)("tune", "collectives", "--from", times, *words)
+    assert done.returncode != 0 and told in done.stderr, done.stderr
+    assert times.read_text() == before and not (tmp_path / "t.toml").exists()
+    assert (tmp_path / "app.c").read_text() == "int main;\n"
+
+
+def test_minutes_are_of_the_librarys_algorithms(tmp_path: Path) -> None:
+    done = bench_command(tmp_path)("tune", "collectives", "--minutes", "1", "t.toml")
+    assert done.returncode == 2 and "--minutes is of --library" in done.stderr
+
+
+def test_a_table_is_replaced_and_its_times_are_written(tmp_path: Path) -> None:
+    times, table = earlier(tmp_path), tmp_path / "table.toml"
+    flags = ("--from", times, table, "--json", "again.json", "--markdown", "page.md")
+    for _ in range(2):
+        done = bench_command(tmp_path)("tune", "collectives", *flags)
+        assert done.returncode == 0, done.stderr
+    assert (tmp_path / "again.json").read_text() == times.read_text()
+    assert "| bcast |" in (tmp_path / "page.md").read_text()
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"again.json", "c.json", "page.md", "table.toml"}
+
+
+def test_a_table_on_standard_output_stands_alone(tmp_path: Path) -> None:
+    done = bench_command(tmp_path)("tune", "collectives", "--from", earlier(tmp_path), "-")
+    assert done.returncode == 0 and "bcast" in done.stderr
+    assert "mpich" in tomllib.loads(done.stdout) and "'-'" not in done.stderr

@@ -7,6 +7,7 @@ import subprocess
 import time
 import tomllib
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -36,6 +37,7 @@ from headrace.bench.collectives.library_times import (
     to_document,
 )
 from headrace.bench.collectives.table import to_toml
+from headrace.errors import HeadraceError
 from headrace.statistics import rounds_needed
 
 SIZES = (8, 64, 512, 4096)
@@ -265,6 +267,36 @@ def test_the_table_has_what_is_taken() -> None:
     assert section.version == "1.2.3" and shown(list(section.choices)) == [("chain", 1, 8)]
     # Headrace is carried out where it is faster than that, too.
     assert tomllib.loads(text)["openmpi"]["one"]["bcast"] == "1-8 2"
+
+
+def test_several_measurements_are_one_section() -> None:
+    """Of what wins in all of them."""
+    some = cells("bcast", "chain", 1.5, 1.2, 1.4, 0.9)
+    others = cells("bcast", "chain", 1.3, 1.4, 1.0, 1.5)
+    presets = cells("bcast", "preset_1", 1.5, 1.5, 1.5, 1.5)
+    jobs = [
+        job([*some, *cells("barrier", "tree", 1.5, 1.5, 1.5, 1.5)]),
+        job([*others, *cells("barrier", "tree", 1.3, 1.3, 1.3, 1.3)]),
+        job(presets, kind="intel"),
+        job(presets, kind="intel"),
+    ]
+    text = to_toml(headrace_jobs(jobs), "here", table_lines(jobs))
+    found = table_of(tomllib.loads(text))
+    assert found.problems == ()
+    of_both = found.sections["openmpi", 2].choices
+    assert sorted(shown(list(of_both))) == [("chain", 1, 64), ("tree", 0, 0)]
+    assert [one.gain for one in of_both if one.operation == "bcast"] == [
+        pytest.approx(1.18, abs=0.02)
+    ]
+    assert shown(list(found.sections["intel", 2].choices)) == [("preset_1", 0, MOST_BYTES)]
+    torn = cells("bcast", "preset_2", 1.5, 1.5, 1.5, 1.5)
+    assert table_lines([job(presets, kind="intel"), job(torn, kind="intel")]) == []
+
+
+def test_a_table_is_of_one_version_of_a_library() -> None:
+    one = job([cell("bcast", 8, "chain", 1.5)])
+    with pytest.raises(HeadraceError, match=r"of both openmpi 1\.2\.3 and 1\.3"):
+        table_lines([one, replace(one, version="1.3")])
 
 
 def test_a_table_without_algorithms_has_no_section() -> None:

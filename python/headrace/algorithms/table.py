@@ -147,12 +147,12 @@ def _choices(library: str, operation: str, text: object) -> list[Choice] | str:
         return "(the library has one choice for all sizes), write 0-0 for its bytes"
     if len(found) > 1 and any(one.is_for_all_sizes for one in found):
         return "(0-0 stands for all sizes, so there can be no other), leave the others out"
-    if knob.covers and not _cover(found):
+    if knob.covers and not covers(found):
         return f"(the library takes one of these for all other sizes), cover 0-{MOST_BYTES}"
     return found
 
 
-def _cover(choices: list[Choice]) -> bool:
+def covers(choices: list[Choice]) -> bool:
     """Whether no size is left out."""
     if choices[0].is_for_all_sizes:
         return True

@@ -1,8 +1,13 @@
 """Files that commands write: their names, and what they may replace."""
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from headrace.errors import HeadraceError, unwritable
+from headrace.places import try_whole, write_whole
+
+STDOUT = "-"
 
 
 def named(file: Path) -> Path:
@@ -32,6 +37,36 @@ def refuse_to_replace(target: Path, first_words: str, what: str) -> None:
     raise HeadraceError(
         f"'{target}' is not replaced",
         f"it does not begin as {what} does",
-        "name another file with --output, or remove it",
+        "name another file, or remove it",
         1,
     )
+
+
+def require_target(
+    path: str | None, first_words: str, what: str, inputs: Sequence[Path] = ()
+) -> None:
+    """Raises unless write_target() will do: the file can be written, and it replaces nothing but
+    what begins with first_words (see refuse_to_replace), and none of `inputs`."""
+    if path is None or path == STDOUT:
+        return
+    file = Path(path)
+    try:
+        if file.is_file() and any(file.samefile(one) for one in inputs):
+            raise HeadraceError(
+                f"'{path}' is not replaced", "it is what is read", "name another file", 1
+            )
+        refuse_to_replace(file, first_words, what)
+        try_whole(file)
+    except OSError as error:
+        raise unwritable(path, error) from error
+
+
+def write_target(path: str, text: str) -> None:
+    """Writes a file that the user named, as a whole; "-" is standard output."""
+    try:
+        if path == STDOUT:
+            sys.stdout.write(text)
+        else:
+            write_whole(Path(path), text)
+    except OSError as error:
+        raise unwritable(path, error) from error

@@ -9,11 +9,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 
 from headrace.algorithms.knob import ALL_SIZES, MOST_BYTES, Choice, Knob
-from headrace.algorithms.table import Section, lines_of
+from headrace.algorithms.table import Section, covers, lines_of, names_of
 from headrace.algorithms.variables import knob_of
 from headrace.bench.collectives.findings import LEAST_SHARE, Job, Setup
 from headrace.bench.collectives.library_times import AlgorithmCell, LibraryJob
 from headrace.bench.collectives.table import LEAST_GAIN
+from headrace.errors import HeadraceError
 from headrace.statistics import geometric_mean
 
 # What a few launches saw slower than this is not tried again; those that confirm say if it loses.
@@ -211,11 +212,48 @@ def algorithm_at(choices: Iterable[Choice], operation: str, size: int) -> str:
     return ""
 
 
-def table_lines(jobs: Iterable[LibraryJob]) -> list[str]:
-    """The sections of a table: by library and number of ranks."""
-    lines: list[str] = []
+def taken_in_all(jobs: Sequence[LibraryJob]) -> list[Choice]:
+    """What is taken in each of some jobs of a library with as many ranks, the least gain of it."""
+    found = taken(jobs[0])
+    for job in jobs[1:]:
+        found = [both for one in found for other in taken(job) if (both := _common(one, other))]
+    kinds = {one: knob_of(jobs[0].library, one) for one in names_of(found)}
+    whole = {one for one, knob in kinds.items() if knob is not None and knob.covers}
+    torn = whole - {one for one in whole if covers([c for c in found if c.operation == one])}
+    return [one for one in found if one.operation not in torn]
+
+
+def _common(one: Choice, other: Choice) -> Choice | None:
+    """The sizes at which both take an algorithm, if it is the same one."""
+    least, most = max(one.least, other.least), min(one.most, other.most)
+    is_same = (one.operation, one.algorithm) == (other.operation, other.algorithm)
+    if not is_same or least > most or one.is_for_all_sizes != other.is_for_all_sizes:
+        return None
+    return replace(one, least=least, most=most, gain=min(one.gain, other.gain))
+
+
+def _by_section(jobs: Iterable[LibraryJob]) -> Mapping[tuple[str, int], list[LibraryJob]]:
+    """Jobs by library and number of ranks. Errors: HeadraceError if such are of two versions."""
+    found: dict[tuple[str, int], list[LibraryJob]] = {}
     for job in jobs:
-        section = lines_of(job.library, job.ranks, Section(job.version, tuple(taken(job))))
+        found.setdefault((job.library, job.ranks), []).append(job)
+    for of in found.values():
+        versions = list(dict.fromkeys(one.version for one in of))
+        if len(versions) > 1:
+            raise HeadraceError(
+                f"no table has algorithms of both {of[0].library} {' and '.join(versions)}",
+                "a table is of one version of a library",
+                "make one of each",
+            )
+    return found
+
+
+def table_lines(jobs: Iterable[LibraryJob]) -> list[str]:
+    """The sections of a table: by library and number of ranks, what is taken in all such jobs.
+    Errors: HeadraceError if these are of several versions."""
+    lines: list[str] = []
+    for (library, ranks), of in _by_section(jobs).items():
+        section = lines_of(library, ranks, Section(of[0].version, tuple(taken_in_all(of))))
         if section and not lines:
             lines += [
                 "",

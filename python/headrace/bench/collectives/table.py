@@ -9,6 +9,8 @@ from headrace.bench.collectives.nodes import SPARES_BYTES, Nodes
 
 # Below this a gain is not worth a path of our own.
 LEAST_GAIN = 1.03
+# A table of ours begins so.
+FIRST_WORDS = "# Which collective operations Headrace carries out"
 # Bytes: what wins with so few wins with fewer.
 SMALLEST = 8
 
@@ -76,7 +78,7 @@ def to_toml(jobs: Sequence[Job], machine: str, more: Sequence[str] = ()) -> str:
     """The table. machine: what it was measured on, for people. more: lines of further sections."""
     dates = max((job.date for job in jobs), default="")
     lines = [
-        "# Which collective operations Headrace carries out: HEADRACE_COLL_TABLE names this file.",
+        f"{FIRST_WORDS}: HEADRACE_COLL_TABLE names this file.",
         "# Bytes of one rank's block, and how many times as fast, at the least; 0-0: all sizes.",
         "# several.4x2: measured on 4 nodes of 2 ranks; counts on 2 to 4 nodes of 2 or more,",
         "# but gather(v), scatter(v), alltoallv and alltoallw on such nodes alone.",
