@@ -81,8 +81,7 @@ class Session:
         if not chosen:
             output.show_line(
                 console,
-                "No choice was measured to be certainly faster by these costs, so the built-in ones "
-                "stay.",
+                "No choice is measurably faster by these costs, so the built-in ones stay.",
             )
             return {}
         draft = self.draft(gains.ranges([one.pattern for one in choices if one.is_proven]))

@@ -152,7 +152,7 @@ struct WaitsRow {
   std::int64_t most = 0;
 };
 
-/// For whom ranks waited in these calls: who came last of those that a call needed.
+/// For whom ranks waited in these calls: the rank that came last of those that a call needed.
 struct AwaitedRow {
   std::int64_t rank = 0;
   std::int64_t peer = 0;
