@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from cli_support import compile_c
 
-from headrace.elf.facts import defines, read_facts
+from headrace.elf import loader
+from headrace.elf.facts import contains_static, defines, definitions, read_facts
 from headrace.elf.loader import Loader, read_cache
 
 LDD = shutil.which("ldd")
@@ -90,6 +91,41 @@ def test_library_path_comes_between_rpath_and_runpath(tmp_path, tag):
     assert closure(program, environ)["libouter.so"].parent.samefile(expected)
 
 
+@pytest.mark.skipif(LDD is None, reason="ldd is not installed")
+def test_the_origin_of_a_library_is_the_folder_of_its_link(tmp_path):
+    """As trees of links have it: views of Spack, stow."""
+    compile_c("int b(void){return 1;}", tmp_path / "view" / "libb.so", "-shared", "-fPIC")
+    compile_c(
+        "int b(void); int a(void){return b();}",
+        tmp_path / "real" / "liba.so",
+        *("-shared", "-fPIC", f"-L{tmp_path / 'view'}", "-lb", "-Wl,-rpath,$ORIGIN"),
+    )
+    (tmp_path / "view" / "liba.so").symlink_to("../real/liba.so")
+    program = compile_c(
+        "int a(void); int main(void){return a();}",
+        tmp_path / "real" / "program",
+        *(f"-L{tmp_path / 'view'}", "-la", "-Wl,--allow-shlib-undefined"),
+        "-Wl,-rpath,$ORIGIN/../view",
+    )
+    link = tmp_path / "program"
+    link.symlink_to("real/program")
+    for path in (program, link):
+        assert closure(path, {})["libb.so"].samefile(tmp_path / "view" / "libb.so")
+        assert_same(path, {})
+
+
+@pytest.mark.skipif(LDD is None, reason="ldd is not installed")
+def test_tokens_in_the_library_path_and_the_folder_of_libraries(tmp_path):
+    program = chain(tmp_path, "runpath")
+    environ = {"LD_LIBRARY_PATH": "$ORIGIN/inner"}
+    assert closure(program, environ)["libinner.so"].samefile(tmp_path / "inner" / "libinner.so")
+    assert_same(program, environ)
+    debugging = {"LD_DEBUG": "libs", "LD_LIBRARY_PATH": f"{tmp_path}/$LIB"}
+    told = subprocess.run([program], env=debugging, capture_output=True, text=True, check=False)
+    library_folder = next(loader._expand(["$LIB"], tmp_path))
+    assert f"{tmp_path}/{library_folder}/" in told.stderr
+
+
 def test_objects_for_another_machine_are_passed_over(tmp_path):
     program = chain(tmp_path, "runpath")
     foreign = tmp_path / "foreign"
@@ -118,3 +154,19 @@ def test_defined_and_undefined_symbols_are_told_apart(tmp_path):
     assert not defines(outer, "inner")
     assert not defines(outer, "absent")
     assert not defines(tmp_path / "missing", "outer")
+
+
+def test_a_file_that_is_not_what_it_seems_has_no_facts(tmp_path):
+    """Bytes of its tables are other ones: nothing but an answer comes of it."""
+    chain(tmp_path, "runpath")
+    whole = (tmp_path / "outer" / "libouter.so").read_bytes()
+    for at in range(0, min(len(whole), 4096), 16):
+        data = bytearray(whole)
+        data[at : at + 4] = b"\xff\xff\xff\x7f"
+        broken = tmp_path / f"broken{at}"
+        broken.write_bytes(data)
+        read_facts(broken)
+        definitions(broken)
+        defines(broken, "outer")
+        contains_static(broken, "outer")
+        broken.unlink()

@@ -234,6 +234,16 @@ def test_openmpi_gets_hosts_in_sequence() -> None:
     assert text.split() == ["n2", "n2", "n1", "n1", "n1", "n1", "n0", "n0"]
 
 
+def test_openmpi_gets_nothing_that_seq_does_not_have() -> None:
+    for value in ("node:PE=4", "ppr:2:node:PE=2:OVERSUBSCRIBE", "slot:ORDERED"):
+        with pytest.raises(HeadraceError, match=f"{value} takes no rank order .* has no"):
+            applied(f"mpirun --map-by {value} -n 8 ./x", OPENMPI)
+    found = applied("mpirun --map-by ppr:2:node:OVERSUBSCRIBE:hwtcpus -n 8 ./x", OPENMPI)
+    assert found.line[3:5] == ["--map-by", "seq:OVERSUBSCRIBE:hwtcpus"]
+    found = applied("mpirun -pernode --bynode --rank-by slot -H a -H b -n 8 ./x", OPENMPI)
+    assert found.line[3:] == ["--map-by", "seq", "-n", "8", "./x"]
+
+
 def test_slurm_gets_a_host_file() -> None:
     found = applied("srun -n 8 -m block ./x", SLURM)
     path, text = found.file

@@ -62,6 +62,21 @@ def test_hooks(tmp_path: Path, flags: tuple[str, ...]) -> None:
     assert line == f"hooks {build_id(program)} {entry_of(program, 'called'):x} called"
 
 
+def test_hooks_by_short_stubs(tmp_path: Path) -> None:
+    """Where their addresses are taken, too, linkers write stubs of 8 bytes."""
+    source = """
+    void __cyg_profile_func_exit(void*, void*);
+    void __cyg_profile_func_enter(void*, void*);
+    __attribute__((no_instrument_function)) void* taken(int a) {
+      return a ? (void*)__cyg_profile_func_exit : (void*)__cyg_profile_func_enter;
+    }
+    __attribute__((noinline)) int called(int a) { return a + 3; }
+    int main(int c, char** v) { return called(c) + (taken(c) == 0); }
+    """
+    code = Code(compiled(tmp_path, "-fPIC", "-finstrument-functions", source=source))
+    assert code.calls_hooks(code.by_name["called"][0])
+
+
 @pytest.mark.parametrize(
     ("flags", "before", "length"),
     [

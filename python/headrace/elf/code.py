@@ -25,6 +25,7 @@ LARGEST_LIST = 8 << 20
 LARGEST_FUNCTION = 1 << 20
 ADDRESS = 8  # bytes
 ALLOCATED = 2  # SHF_ALLOC
+STUBS = (8, STUB)  # bytes; the short ones are those of .plt.got
 _RELATIVE = {"EM_X86_64": 8, "EM_AARCH64": 1027}  # R_X86_64_RELATIVE, R_AARCH64_RELATIVE
 _SLOTS = {"EM_X86_64": (6, 7), "EM_AARCH64": (1025, 1026)}  # GLOB_DAT, JUMP_SLOT
 
@@ -198,9 +199,10 @@ def _stubs(elf: ELFFile, slots: frozenset[int]) -> Iterator[int]:
         if not section.name.startswith(".plt"):
             continue
         data, address = raw.data_of(elf, section), section["sh_addr"]
+        size = section["sh_entsize"] if section["sh_entsize"] in STUBS else STUB
         for at in _places(data, b"\xff\x25"):
             if _target(data, at + 2, address) in slots:
-                yield address + at // STUB * STUB
+                yield address + at // size * size
 
 
 def _rooms(elf: ELFFile) -> Iterator[int]:

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
 from elftools.elf.dynamic import DynamicSegment
 from elftools.elf.elffile import ELFFile
 from elftools.elf.hash import GNUHashTable
 from elftools.elf.sections import SymbolTableSection
+
+from headrace.elf.symbols import BROKEN, opened
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,9 @@ def _dynamic_segment(elf: ELFFile) -> DynamicSegment | None:
 def read_facts(path: Path) -> ElfFacts | None:
     """Facts of `path`, or None when it is not a readable ELF file."""
     try:
-        with open(path, "rb") as stream:
-            return _facts(path, ELFFile(stream))
-    except (ELFError, OSError, ValueError):
+        with opened(path) as elf:
+            return _facts(path, elf)
+    except BROKEN:
         return None
 
 
@@ -86,8 +87,7 @@ def _split(values: Iterable[str]) -> tuple[str, ...]:
 def defines(path: Path, name: str) -> bool:
     """Whether the object exports a definition of `name` to the dynamic loader."""
     try:
-        with open(path, "rb") as stream:
-            elf = ELFFile(stream)
+        with opened(path) as elf:
             dynamic = _dynamic_segment(elf)
             if dynamic is None:
                 return False
@@ -96,7 +96,7 @@ def defines(path: Path, name: str) -> bool:
                 return _scan(dynamic.get_symbol_by_name(name) or (), name)
             symbol = GNUHashTable(elf, offset, dynamic).get_symbol(name)
             return symbol is not None and symbol["st_shndx"] != "SHN_UNDEF"
-    except (ELFError, OSError, ValueError):
+    except BROKEN:
         pass
     return False
 
@@ -105,11 +105,11 @@ def defines(path: Path, name: str) -> bool:
 def definitions(path: Path) -> frozenset[str]:
     """The names that the object shows to the dynamic loader."""
     try:
-        with open(path, "rb") as stream:
-            dynamic = _dynamic_segment(ELFFile(stream))
+        with opened(path) as elf:
+            dynamic = _dynamic_segment(elf)
             symbols = dynamic.iter_symbols() if dynamic else ()
             return frozenset(one.name for one in symbols if one["st_shndx"] != "SHN_UNDEF")
-    except (ELFError, OSError, ValueError):
+    except BROKEN:
         return frozenset()
 
 
@@ -117,14 +117,10 @@ def definitions(path: Path) -> frozenset[str]:
 def contains_static(path: Path, name: str) -> bool:
     """Whether `name` was linked into the file itself (needs an unstripped file)."""
     try:
-        with open(path, "rb") as stream:
-            tables = [
-                section
-                for section in ELFFile(stream).iter_sections()
-                if isinstance(section, SymbolTableSection)
-            ]
+        with opened(path) as elf:
+            tables = [one for one in elf.iter_sections() if isinstance(one, SymbolTableSection)]
             return any(_scan(table.get_symbol_by_name(name) or (), name) for table in tables)
-    except (ELFError, OSError, ValueError):
+    except BROKEN:
         return False
 
 

@@ -5,6 +5,7 @@ tokens $ORIGIN and $LIB, and the skipping of objects for another machine. Left o
 glibc-hwcaps subdirectories, where no MPI lives.
 """
 
+import os
 import struct
 import sysconfig
 from collections.abc import Iterable, Iterator, Mapping
@@ -62,11 +63,19 @@ def _text(data: bytes, offset: int) -> str:
 
 
 def _expand(entries: Iterable[str], origin: Path) -> Iterator[Path]:
-    library_name = "lib64" if Path("/lib64").is_dir() else "lib"
     for entry in entries:
-        for token, value in (("ORIGIN", str(origin)), ("LIB", library_name)):
+        for token, value in (("ORIGIN", str(origin)), ("LIB", _library_folder())):
             entry = entry.replace("${" + token + "}", value).replace("$" + token, value)
-        yield Path(entry)
+        yield Path(entry or ".")
+
+
+@lru_cache(maxsize=1)
+def _library_folder() -> str:
+    """What stands for $LIB: Debian's loader has the machine in it."""
+    triplet = sysconfig.get_config_var("MULTIARCH")
+    if triplet and (Path("/lib") / triplet).is_dir():
+        return f"lib/{triplet}"
+    return "lib64" if Path("/lib64").is_dir() else "lib"
 
 
 class Loader:
@@ -88,13 +97,15 @@ class Loader:
     def _candidates(self, soname: str, chain: list[ElfFacts]) -> Iterator[Path]:
         requester = chain[-1]
         if "/" in soname:
-            yield Path(soname)
+            yield from _expand([soname], _origin(requester, chain))
             return
         if not requester.runpath:
             for facts in reversed(chain):
-                yield from (where / soname for where in _expand(facts.rpath, _origin(facts)))
-        yield from (Path(where or ".") / soname for where in self._listed)
-        yield from (where / soname for where in _expand(requester.runpath, _origin(requester)))
+                yield from (where / soname for where in _expand(facts.rpath, _origin(facts, chain)))
+        program = _origin(chain[0], chain)
+        yield from (where / soname for where in _expand(self._listed, program))
+        requesters = _origin(requester, chain)
+        yield from (where / soname for where in _expand(requester.runpath, requesters))
         yield from read_cache().get(soname, ())
         yield from (where / soname for where in default_directories())
 
@@ -120,5 +131,8 @@ class Loader:
         return found
 
 
-def _origin(facts: ElfFacts) -> Path:
-    return facts.path.resolve().parent
+def _origin(facts: ElfFacts, chain: list[ElfFacts]) -> Path:
+    """The folder of a file: of the program itself, but of the link by which a library is found."""
+    if facts is chain[0]:
+        return facts.path.resolve().parent
+    return Path(os.path.abspath(facts.path)).parent

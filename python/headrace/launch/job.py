@@ -9,7 +9,7 @@ from headrace import machine
 from headrace.errors import HeadraceError, say
 from headrace.launch.library_algorithms import tuned_line, tuned_program
 from headrace.launch.limiting import limited_line, limited_program
-from headrace.launch.ordering import ORDER, ordered, refuse_order
+from headrace.launch.ordering import ordered, refuse_order
 from headrace.launch.preload import find_library, preload_obstacle
 from headrace.launch.start import launch_line
 from headrace.launch.values import Launch, RankEnvironment
@@ -17,7 +17,6 @@ from headrace.launch.warnings import warn_of_line, warn_of_look_up
 from headrace.launch.wrap import wrap
 from headrace.launchers.detection import detect, looks_like_launcher
 from headrace.launchers.families import FAMILIES
-from headrace.launchers.job_size import JobSize, job_size
 from headrace.mpi.choice import choose, no_mpi, unsupported_mpi
 from headrace.mpi.kinds import kind_of
 from headrace.mpi.program import Program, examine, locate
@@ -56,8 +55,7 @@ def launch_of_line(line: Sequence[str], family_name: str | None, preload: Preloa
         raise _unknown_launcher(line[0])
     if not preload.is_quiet:
         warn_of_line(line, family, preload.environ, preload.library)
-    size = job_size(line, family, preload.environ) if _is_placed(preload) else JobSize()
-    order, notes = ordered(line, launcher, family, size, preload.settings, preload.environ)
+    order, notes = ordered(line, launcher, family, preload.settings, preload.environ)
     limits = limited_line(line, launcher, family, preload.settings, preload.environ)
     tuned = tuned_line(line, launcher, family, preload.settings, preload.environ)
     warn((*limits.warnings, *tuned.warnings), preload)
@@ -79,10 +77,6 @@ def warn(lines: Sequence[str], preload: Preload) -> None:
     if not preload.is_quiet:
         for line in lines:
             say(line)
-
-
-def _is_placed(preload: Preload) -> bool:
-    return bool(preload.settings.settings[ORDER].text)
 
 
 def _unknown_launcher(name: str) -> HeadraceError:

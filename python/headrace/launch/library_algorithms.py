@@ -28,6 +28,7 @@ TOLD = "HEADRACE_COLL_LIBRARY_SET"
 HOST_FILES = (
     "HYDRA_HOST_FILE",
     *("I_MPI_HYDRA_HOST_FILE", "I_MPI_HYDRA_HOSTS", "I_MPI_HYDRA_MACHINE_FILE"),
+    "I_MPI_HYDRA_HOSTS_GROUP",
     *("OMPI_MCA_orte_default_hostfile", "OMPI_MCA_hostfile", "PRTE_MCA_prte_default_hostfile"),
 )
 MOST_CONFIGURATION = 1 << 20  # bytes
@@ -56,7 +57,8 @@ def tuned_line(
     option = hidden(_options(line, family))
     if option:
         return _left(table, f"{option} on the launcher's line may set them")
-    size = size_of_line(line, family, environ)
+    text = version_text(launcher, environ) if family is HYDRA else ""
+    size = size_of_line(line, family, environ, text)
     kind, version, prefix = _library_of_line(line, launcher, family, environ)
     job = Job(kind, version, size.ranks, _is_on_one_node(size, family, environ))
     words = assigning_words(line, family)

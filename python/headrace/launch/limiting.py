@@ -44,8 +44,8 @@ def limited_line(
     """The limits of the job that a launcher line starts."""
     if settings.value(SETTING) is not True:
         return Limited(notes=("limits are not set, as you asked",))
-    size = size_of_line(line, family, environ)
     version = version_text(launcher, environ) if family in (HYDRA, OPENMPI) else ""
+    size = size_of_line(line, family, environ, version)
     mpi = kind_of_line(line, family, version, environ)
     is_local = not size.hosts and family in (HYDRA, OPENMPI) and not machine.in_batch_job(environ)
     per_node = size.ranks if is_local else size.most_per_node

@@ -4,16 +4,18 @@ from collections.abc import Mapping, Sequence
 
 from headrace.errors import HeadraceError
 from headrace.launchers.families import ALPS, HYDRA, OPENMPI, PALS, SLURM, Family
-from headrace.launchers.job_size import JobSize, job_size
+from headrace.launchers.job_size import JobSize, is_intels, job_size
 from headrace.launchers.line import read_contexts
 from headrace.mpi.kinds import kind_of
 from headrace.mpi.program import examine
 
 
-def size_of_line(line: Sequence[str], family: Family, environ: Mapping[str, str]) -> JobSize:
-    """Of the job, as far as the line tells."""
+def size_of_line(
+    line: Sequence[str], family: Family, environ: Mapping[str, str], version: str
+) -> JobSize:
+    """Of the job, as far as the line tells. version: as in job_size."""
     try:
-        return job_size(line, family, environ)
+        return job_size(line, family, environ, version)
     except HeadraceError:
         return JobSize()  # the launcher will say so
 
@@ -33,7 +35,7 @@ def kind_of_line(
 ) -> str:
     """The kind of MPI that the ranks use; "" if it is not known."""
     if family is HYDRA:
-        return "intel" if "Intel(R) MPI" in version else "mpich"
+        return "intel" if is_intels(version) else "mpich"
     if family is OPENMPI:
         return "openmpi"
     if family not in (SLURM, ALPS, PALS):

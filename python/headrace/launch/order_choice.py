@@ -28,8 +28,9 @@ def wanted(asked: str, file: str, records: Path, size: JobSize) -> Wanted:
     if not size.sizes:
         raise HeadraceError(
             f"rank order {asked} cannot be applied",
-            "neither the launcher line nor a scheduler tells the nodes and all counts",
-            "give the launcher a host file and a number of ranks, or leave --rank-order out",
+            "neither the launcher line nor a scheduler tells the nodes and the ranks of each",
+            "give the launcher a number of ranks, and nodes with theirs (n0:4, slots=4 or -ppn 4), "
+            "or leave --rank-order out",
         )
     if asked in orders.NUMBERED:
         return Wanted(orders.numbered(asked, size.sizes), f"order {asked}, {orders.TITLES[asked]}")

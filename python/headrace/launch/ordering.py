@@ -9,7 +9,7 @@ from headrace.launch.cache import folder_for_files
 from headrace.launch.ordered_line import Ordered, is_crays
 from headrace.launchers.detection import answer_to, version_text
 from headrace.launchers.families import HYDRA, Family
-from headrace.launchers.job_size import JobSize
+from headrace.launchers.job_size import job_size
 from headrace.settings.resolver import Resolution
 
 NODES = "HEADRACE_RANK_NODES"
@@ -21,7 +21,6 @@ def ordered(
     line: Sequence[str],
     launcher: Path,
     family: Family,
-    size: JobSize,
     settings: Resolution,
     environ: Mapping[str, str],
 ) -> tuple[Ordered, list[str]]:
@@ -33,6 +32,8 @@ def ordered(
     from headrace.launch import order_choice, rank_order
     from headrace.place import orders
 
+    version = version_text(launcher, environ) if family is HYDRA else ""
+    size = job_size(line, family, environ, version)
     records = Path(str(settings.value(RECORDS)) or ".")
     found = order_choice.wanted(asked.text, str(settings.value(FILE)), records, size)
     if found.order is None:
@@ -42,7 +43,7 @@ def ordered(
         family,
         found.order,
         size,
-        version=_abilities(launcher, environ) if family is HYDRA else "",
+        version=version + answer_to("--help", launcher, environ) if family is HYDRA else "",
         folder=folder_for_files(environ, "orders"),
         environ=environ,
     )
@@ -55,11 +56,6 @@ def ordered(
 def _is_crays_own(origin: str, family: Family, environ: Mapping[str, str]) -> bool:
     """Whether Cray's MPI reads the variable that asks for the order itself."""
     return is_crays(family, environ) and origin.startswith("MPICH_")
-
-
-def _abilities(launcher: Path, environ: Mapping[str, str]) -> str:
-    """What a launcher prints about itself."""
-    return version_text(launcher, environ) + answer_to("--help", launcher, environ)
 
 
 def refuse_order(settings: Resolution) -> None:

@@ -14,12 +14,33 @@ import numpy as np
 
 from headrace.errors import HeadraceError
 from headrace.launch.ordered_line import Ordered, is_crays
-from headrace.launchers.families import HYDRA, OPENMPI, SLURM, Family
-from headrace.launchers.job_size import HOST_FILE, HOST_LIST, MAP_BY, PER_NODE, JobSize
+from headrace.launchers.families import HYDRA, OPENMPI, SLURM, Family, options
+from headrace.launchers.hosts import NAMING
+from headrace.launchers.job_size import (
+    BY_NODE,
+    MAP_BY,
+    ONE_PER_NODE,
+    PER_NODE,
+    JobSize,
+    is_intels,
+    mapped_by,
+)
 from headrace.launchers.line import Option, read_contexts
 from headrace.place import order_file, orders
 
-REMOVED = frozenset((*HOST_LIST, *HOST_FILE, *MAP_BY))
+REMOVED = {
+    HYDRA.name: {*NAMING, *PER_NODE[HYDRA.name], *ONE_PER_NODE[HYDRA.name]},
+    OPENMPI.name: {
+        *NAMING,
+        *PER_NODE[OPENMPI.name],
+        *ONE_PER_NODE[OPENMPI.name],
+        *MAP_BY,
+        *BY_NODE,
+        *options("byslot bycore rank-by rankby", "- --"),
+    },
+}
+# Modifiers of --map-by that Open MPI's seq has, too.
+KEPT = ("oversubscribe", "nooversubscribe", "hwtcpus", "corecpus", "inherit", "noinherit")
 DISTRIBUTION = ("-m", "--distribution")
 MOST_TOLD = 64  # nodes that are shown one by one
 
@@ -83,10 +104,10 @@ def _for_cray(line: Sequence[str], order: np.ndarray, size: JobSize, folder: Pat
 def _for_hydra(
     line: Sequence[str], nodes: Sequence[int], hosts: Sequence[str], version: str, folder: Path
 ) -> Ordered:
-    if "Intel(R) MPI" in version:
+    if is_intels(version):
         text = "".join(f"{host}:{len(list(same))}\n" for host, same in groupby(hosts))
         path = _named(folder, "machines", text)
-        kept = _without(line, HYDRA, REMOVED | set(PER_NODE[HYDRA.name]))
+        kept = _without(line, HYDRA, REMOVED[HYDRA.name])
         return Ordered([kept[0], "-machinefile", str(path), *kept[1:]], file=(path, text))
     if "-rankmap" not in version:
         raise HeadraceError(
@@ -121,16 +142,20 @@ def nodes_text(nodes: Sequence[int]) -> str:
 
 def _for_openmpi(line: Sequence[str], hosts: Sequence[str], folder: Path) -> Ordered:
     _refuse_contexts(line, OPENMPI)
-    contexts = read_contexts(OPENMPI, list(line))
+    (context,) = read_contexts(OPENMPI, list(line))
     modifiers = ""
-    for option in contexts[0].options:
-        if option.name in MAP_BY and option.values:
-            *_, last = option.values[0].split(":")
-            if last.upper() in ("OVERSUBSCRIBE", "NOOVERSUBSCRIBE"):
-                modifiers = f":{last}"
+    for option in _options(context.options, MAP_BY):
+        for word in mapped_by(option)[1]:
+            if word.lower() not in KEPT:
+                raise HeadraceError(
+                    f"--map-by {option.values[0]} takes no rank order",
+                    f"an order is given by --map-by seq, which has no {word}",
+                    f"leave {word} or --rank-order out",
+                )
+            modifiers += f":{word}"
     text = "".join(f"{host}\n" for host in hosts)
     path = _named(folder, "hosts", text)
-    kept = _without(line, OPENMPI, REMOVED | set(PER_NODE[OPENMPI.name]))
+    kept = _without(line, OPENMPI, REMOVED[OPENMPI.name])
     return Ordered(
         [kept[0], "--hostfile", str(path), "--map-by", f"seq{modifiers}", *kept[1:]],
         file=(path, text),

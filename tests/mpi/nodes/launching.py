@@ -61,10 +61,13 @@ def launcher_line(
     # Hydra begins anew with the first node if more ranks are wanted than a file has.
     own = [1] * len(by_node) if dealt else by_node
     hosts = cluster.host_file(own, "{name}:{ranks}")
-    # Intel's takes numbers of ranks from a machine file alone.
-    file = "-machinefile" if host.family == "intel" else "-f"
-    line = [*host.launcher, *agent, file, str(hosts), "-n", ranks]
+    line = [*host.launcher, *agent, hosts_option(host), str(hosts), "-n", ranks]
     return [*line, "-ppn", str(own[0])] if len(set(own)) == 1 else line
+
+
+def hosts_option(host: Host) -> str:
+    """Of hydra. Intel's takes numbers of ranks from a machine file alone."""
+    return "-machinefile" if host.family == "intel" else "-f"
 
 
 def agent_options(host: Host, cluster: Cluster) -> list[str]:
@@ -100,7 +103,7 @@ def launch_ordered(
     form = "{} slots={}" if host.family.startswith("openmpi") else "{}:{}"
     pairs = zip(cluster.names, sizes, strict=True)
     hosts.write_text("".join(form.format(name, size) + "\n" for name, size in pairs))
-    named = "--hostfile" if host.family.startswith("openmpi") else "-f"
+    named = "--hostfile" if host.family.startswith("openmpi") else hosts_option(host)
     options = [*agent_options(host, cluster), named, str(hosts)]
     command = [sys.executable, "-m", "headrace", "run", "--rank-order", order, *more]
     line = [*command, *host.launcher, *options, "-n", str(sum(sizes)), *program]
