@@ -235,3 +235,8 @@ def test_time_left_is_told(bench: Bench) -> None:
 def test_busy_time_is_read_from_the_first_line() -> None:
     stat = "cpu  100 20 30 1000 500 7 8 9 0 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n"
     assert busy_seconds(stat, 100) == pytest.approx((100 + 20 + 30 + 7 + 8 + 9) / 100)
+
+
+def test_busy_time_is_of_the_cores_that_may_be_used() -> None:
+    stat = "cpu  9 9 9 9\ncpu0 100 0 0 9\ncpu1 10 1 0 9\ncpu10 5000 0 0 9\nintr 7\n"
+    assert busy_seconds(stat, 100, {0, 1}) == pytest.approx(1.11)
