@@ -34,7 +34,7 @@ Measured Batches::measure(Cell& cell, Ways ways) {
       static_cast<std::int64_t>(milliseconds_ / 1e3 / std::max(longest, 1e-9)), 1, 10'000);
   measured.seconds.resize(ways.size());
   if (traffic_.counts()) measured.sent.resize(ways.size());
-  const Sent aside = traffic_.counts() ? sent_to_meet(cell) : Sent{};
+  const Sent aside = traffic_.counts() ? sent_to_meet(cell, measured.calls) : Sent{};
   for (std::int64_t i = 0; i < count_; ++i) {
     for (std::size_t turn = 0; turn < ways.size(); ++turn) {
       const std::size_t way = way_of(static_cast<std::size_t>(i), turn, ways.size());
@@ -57,6 +57,7 @@ Batches::Batch Batches::batch(Cell& cell, const std::function<void()>& way, std:
   if (traffic_.counts()) traffic_.begin();
   for (std::int64_t i = 0; i < calls; ++i) {
     cell.fill(++number_);
+    if (cell.is_filled_unevenly()) own_.barrier(world_.communicator);
     const double begin = now();
     way();
     spent += now() - begin;
@@ -68,12 +69,13 @@ Batches::Batch Batches::batch(Cell& cell, const std::function<void()>& way, std:
   return made;
 }
 
-/// What nodes send in a batch without calls: the median of several.
-Sent Batches::sent_to_meet(Cell& cell) {
+/// What nodes send in a batch besides what its calls send: the median of several.
+Sent Batches::sent_to_meet(Cell& cell, std::int64_t calls) {
+  const std::int64_t meetings = cell.is_filled_unevenly() ? calls : 0;
   std::vector<std::int64_t> bytes;
   std::vector<std::int64_t> packets;
   for (int i = 0; i < kEmptyBatches; ++i) {
-    const Sent sent = batch(cell, [] {}, 0).sent;
+    const Sent sent = batch(cell, [] {}, meetings).sent;
     bytes.push_back(sent.bytes);
     packets.push_back(sent.packets);
   }

@@ -26,7 +26,8 @@ struct Measured {
 };
 
 /// Makes batches of calls, whose buffers are written anew before each call. The time of a batch is
-/// that of the rank which took longest, without the writing.
+/// that of the rank which took longest, without the writing. If one rank writes more than others,
+/// all meet between writing and call.
 class Batches {
  public:
   using Ways = std::span<const std::function<void()>>;
@@ -51,7 +52,7 @@ class Batches {
     Sent sent;           ///< in all calls, and while ranks meet behind them
   };
   Batch batch(Cell& cell, const std::function<void()>& way, std::int64_t calls);
-  Sent sent_to_meet(Cell& cell);
+  Sent sent_to_meet(Cell& cell, std::int64_t calls);
   std::int64_t check(Cell& cell, const std::function<void()>& way);
 
   const World& world_;

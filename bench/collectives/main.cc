@@ -8,6 +8,7 @@
 
 #include "collectives/batches.h"
 #include "collectives/emulation.h"
+#include "collectives/fitting.h"
 #include "common/failure.h"
 #include "common/json.h"
 #include "common/options.h"
@@ -100,8 +101,10 @@ Parameters parse(int argc, char** argv, std::string& help) {
 
 std::vector<std::int64_t> sizes_of(const Parameters& p) {
   std::vector<std::int64_t> sizes;
-  for (std::int64_t size = p.least.bytes; size < p.most.bytes; size *= kFactor) {
+  std::int64_t size = p.least.bytes;
+  while (size < p.most.bytes) {
     sizes.push_back(size);
+    if (__builtin_mul_overflow(size, kFactor, &size)) break;
   }
   sizes.push_back(p.most.bytes);
   return sizes;
@@ -190,7 +193,8 @@ void add_sent(JsonWriter& json, const std::string& way, const std::vector<SentBy
   json.close_array();
 }
 
-std::string json_of(const World& world, const std::vector<Finding>& all) {
+std::string json_of(const World& world, const std::vector<Finding>& all,
+                    const std::vector<std::string>& left_out) {
   constexpr const char* kWays[] = {"plain", "headrace"};
   constexpr const char* kGuidelineWays[] = {"plain", "plain_emulated", "headrace",
                                             "headrace_emulated"};
@@ -221,6 +225,9 @@ std::string json_of(const World& world, const std::vector<Finding>& all) {
     json.close_object();
   }
   json.close_array();
+  json.open_array("left_out");
+  for (const std::string& one : left_out) json.member("", one);
+  json.close_array();
   json.close_object();
   return json.text();
 }
@@ -246,14 +253,23 @@ int body(int argc, char** argv) {
   const std::vector<Case> cases = cases_of(parameters);
   if (world.rank == 0) print_header(parameters);
   std::vector<Finding> all;
+  std::vector<std::string> left_out;
   std::int64_t wrong = 0;
   for (const Case& one : cases) {
+    const std::string why = obstacle(world, one.operation, one.emulation, one.bytes);
+    if (!why.empty()) {
+      left_out.push_back(one.operation + " of " + std::to_string(one.bytes) +
+                         " bytes is left out (" + why + ")");
+      if (world.rank == 0) std::printf("%s\n", left_out.back().c_str());
+      continue;
+    }
     all.push_back(bench.measure(one));
     wrong += all.back().measured.wrong;
     if (world.rank == 0) print(all.back());
   }
+  if (all.empty()) throw AgreedFailure(left_out.front() + ", make --least and --most smaller");
   if (world.rank == 0 && parameters.print) {
-    std::printf("results\n%s\nend of results\n", json_of(world, all).c_str());
+    std::printf("results\n%s\nend of results\n", json_of(world, all, left_out).c_str());
     std::fflush(stdout);
   }
   return wrong == 0 ? 0 : 1;

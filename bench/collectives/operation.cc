@@ -28,20 +28,37 @@ std::vector<std::string> operation_names() {
   return {kNames.begin(), kNames.end()};
 }
 
+Cell::Kind Cell::kind_of(std::string_view operation) {
+  return static_cast<Kind>(std::ranges::find(kNames, operation) - kNames.begin());
+}
+
+bool Cell::gives_all(Kind kind, bool is_root) {
+  return is_all_to_all(kind) || (scatters(kind) && is_root) || kind == Kind::reduce_scatter ||
+         kind == Kind::reduce_scatter_block;
+}
+
+bool Cell::gets_all(Kind kind, bool is_root) {
+  return is_all_to_all(kind) || (gathers(kind) && is_root) || kind == Kind::allgather ||
+         kind == Kind::allgatherv;
+}
+
+std::int64_t Cell::memory_of(const World& world, std::string_view operation, std::int64_t bytes) {
+  const Kind kind = kind_of(operation);
+  const bool is_root = world.rank == 0;
+  const std::int64_t all = bytes * world.size;
+  return (gives_all(kind, is_root) ? all : bytes) + (gets_all(kind, is_root) ? all : bytes);
+}
+
 Cell::Cell(const World& world, std::string_view operation, std::int64_t bytes)
     : world_(world),
-      kind_(static_cast<Kind>(std::ranges::find(kNames, operation) - kNames.begin())),
+      kind_(kind_of(operation)),
       count_(static_cast<std::size_t>(bytes) / sizeof(double)) {
   const auto ranks = static_cast<std::size_t>(world.size);
   const bool is_root = world.rank == 0;
-  const bool gives_all = is_all_to_all() || (scatters() && is_root) ||
-                         kind_ == Kind::reduce_scatter || kind_ == Kind::reduce_scatter_block;
-  const bool gets_all = is_all_to_all() || (gathers() && is_root) || kind_ == Kind::allgather ||
-                        kind_ == Kind::allgatherv;
   const std::size_t all = count_ * ranks;
   agree_on_memory(world.communicator, "the buffers", [&] {
-    send_.resize(gives_all ? all : count_);
-    receive_.resize(gets_all ? all : count_);
+    send_.resize(gives_all(kind_, is_root) ? all : count_);
+    receive_.resize(gets_all(kind_, is_root) ? all : count_);
     counts_.assign(ranks, static_cast<int>(count_));
     places_.resize(ranks);
     offsets_.resize(ranks);
@@ -53,8 +70,8 @@ Cell::Cell(const World& world, std::string_view operation, std::int64_t bytes)
   }
 }
 
-bool Cell::is_all_to_all() const {
-  return kind_ == Kind::alltoall || kind_ == Kind::alltoallv || kind_ == Kind::alltoallw;
+bool Cell::is_all_to_all(Kind kind) {
+  return kind == Kind::alltoall || kind == Kind::alltoallv || kind == Kind::alltoallw;
 }
 
 bool Cell::reduces() const {
@@ -121,13 +138,13 @@ double Cell::expected(std::int64_t number, std::size_t place) const {
     return sum;
   }
   if (kind_ == Kind::bcast) return value(0, place, number);
-  if (scatters()) return value(0, mine + place, number);
+  if (scatters(kind_)) return value(0, mine + place, number);
   const int from = static_cast<int>(place / count_);
-  return value(from, is_all_to_all() ? mine + within : within, number);
+  return value(from, is_all_to_all(kind_) ? mine + within : within, number);
 }
 
 std::int64_t Cell::wrong(std::int64_t number) const {
-  const bool is_for_root = gathers() || kind_ == Kind::reduce;
+  const bool is_for_root = gathers(kind_) || kind_ == Kind::reduce;
   if (kind_ == Kind::barrier || (is_for_root && world_.rank != 0)) return 0;
   std::int64_t found = 0;
   for (std::size_t i = 0; i < receive_.size(); ++i) found += receive_[i] != expected(number, i);

@@ -19,11 +19,16 @@ std::vector<std::string> operation_names();
 class Cell {
  public:
   /// `bytes`: of a rank's block (bcast, allreduce: of all the data), a multiple of 8. Collective;
-  /// throws AgreedFailure where a rank has not the memory.
+  /// throws AgreedFailure where a rank has not the memory. See obstacle() in fitting.h.
   Cell(const World& world, std::string_view operation, std::int64_t bytes);
+
+  /// Bytes of this rank's buffers.
+  static std::int64_t memory_of(const World& world, std::string_view operation, std::int64_t bytes);
 
   /// Makes what is sent in call `number`.
   void fill(std::int64_t number);
+  /// Whether a rank makes more than others, which then would wait for it inside their calls.
+  bool is_filled_unevenly() const { return scatters(kind_); }
   void call(const Functions& functions);
   /// Elements of the result that are not what call `number` must give on this rank.
   std::int64_t wrong(std::int64_t number) const;
@@ -60,10 +65,14 @@ class Cell {
   };
   friend std::vector<std::string> operation_names();
 
+  static Kind kind_of(std::string_view operation);
+  static bool gathers(Kind kind) { return kind == Kind::gather || kind == Kind::gatherv; }
+  static bool scatters(Kind kind) { return kind == Kind::scatter || kind == Kind::scatterv; }
+  static bool is_all_to_all(Kind kind);
+  /// Whether a rank sends a block for each rank, and gets one of each.
+  static bool gives_all(Kind kind, bool is_root);
+  static bool gets_all(Kind kind, bool is_root);
   bool reduces() const;
-  bool gathers() const { return kind_ == Kind::gather || kind_ == Kind::gatherv; }
-  bool scatters() const { return kind_ == Kind::scatter || kind_ == Kind::scatterv; }
-  bool is_all_to_all() const;
   double expected(std::int64_t number, std::size_t place) const;
 
   const World& world_;

@@ -93,18 +93,19 @@ class Rank0Way final : public Way {
  private:
   /// A rank other than 0: sends or receives its bytes before file offset `end`.
   void exchange_with_root(PieceCursor& mine, std::int64_t end, bool writing, std::byte* memory) {
-    const std::int64_t count = mine.bytes_until(end);
-    if (count == 0) return;
+    if (!mine.has_before(end)) return;
     const bool direct = layout_.is_contiguous_in_memory();
-    std::byte* at = direct ? memory + mine.memory_offset() : packed_.data();
-    if (!writing) receive(at, count, 0);
-    if (writing && !direct) copy_packed(PieceCursor(mine), end, true, memory);
+    const std::int64_t begin = direct ? mine.memory_offset() : 0;
+    std::byte* const at = direct ? memory + begin : packed_.data();
+    const std::int64_t most = direct ? std::min(slab_size, layout_.memory_size - begin) : slab_size;
+    if (!writing) receive(at, most, 0);
+    const std::int64_t count =
+        direct ? mine.skip_until(end) : copy_packed(mine, end, writing, memory);
     if (writing) send(at, count, 0);
-    if (!writing && !direct) copy_packed(PieceCursor(mine), end, false, memory);
-    mine.skip_until(end);
   }
 
-  void copy_packed(PieceCursor pieces, std::int64_t end, bool packing, std::byte* memory) {
+  /// Returns how many bytes it copied.
+  std::int64_t copy_packed(PieceCursor& pieces, std::int64_t end, bool packing, std::byte* memory) {
     std::byte* at = packed_.data();
     for (Piece piece = pieces.next(end); piece.length > 0; piece = pieces.next(end)) {
       std::byte* place = memory + piece.memory_offset;
@@ -112,21 +113,23 @@ class Rank0Way final : public Way {
                   static_cast<std::size_t>(piece.length));
       at += piece.length;
     }
+    return at - packed_.data();
   }
 
   /// Rank 0: puts the bytes of `rank` into the slab, or sends them to it.
   void serve(PieceCursor& pieces, int rank, std::int64_t first, std::int64_t end, bool writing) {
-    const std::int64_t count = pieces.bytes_until(end);
-    if (count == 0) return;
-    if (writing) receive(packed_.data(), count, rank);
-    copy_pieces(pieces, first, end, writing, packed_.data(), pieces.memory_offset());
+    if (!pieces.has_before(end)) return;
+    if (writing) receive(packed_.data(), slab_size, rank);
+    const std::int64_t count =
+        copy_pieces(pieces, first, end, writing, packed_.data(), pieces.memory_offset());
     if (!writing) send(packed_.data(), count, rank);
   }
 
   /// Copies what lies before file offset `end` between the slab, which begins at `first`, and
-  /// `memory`, which begins at memory offset `memory_first`.
-  void copy_pieces(PieceCursor& pieces, std::int64_t first, std::int64_t end, bool writing,
-                   std::byte* memory, std::int64_t memory_first) {
+  /// `memory`, which begins at memory offset `memory_first`. Returns how many bytes.
+  std::int64_t copy_pieces(PieceCursor& pieces, std::int64_t first, std::int64_t end, bool writing,
+                           std::byte* memory, std::int64_t memory_first) {
+    std::int64_t total = 0;
     const bool has_gaps = layout_.total_bytes < layout_.file_size;
     for (Piece piece = pieces.next(end); piece.length > 0; piece = pieces.next(end)) {
       std::byte* in_slab = slab_.data() + (piece.file_offset - first);
@@ -134,7 +137,9 @@ class Rank0Way final : public Way {
       std::memcpy(writing ? in_slab : place, writing ? place : in_slab,
                   static_cast<std::size_t>(piece.length));
       if (writing && has_gaps) filled_.emplace_back(piece.file_offset, piece.length);
+      total += piece.length;
     }
+    return total;
   }
 
   /// Writes the slab; where the layout has gaps, only what the ranks put there.
@@ -156,8 +161,9 @@ class Rank0Way final : public Way {
     MPI_Send(data, static_cast<int>(count), MPI_BYTE, rank, 0, world_.communicator);
   }
 
-  void receive(std::byte* data, std::int64_t count, int rank) {
-    MPI_Recv(data, static_cast<int>(count), MPI_BYTE, rank, 0, world_.communicator,
+  /// At most so many bytes.
+  void receive(std::byte* data, std::int64_t most, int rank) {
+    MPI_Recv(data, static_cast<int>(most), MPI_BYTE, rank, 0, world_.communicator,
              MPI_STATUS_IGNORE);
   }
 

@@ -82,17 +82,13 @@ class PieceCursor {
   /// Where the next piece stands in memory; there must be one.
   std::int64_t memory_offset() const { return memory_.offset(); }
 
-  void skip_until(std::int64_t end) {
-    while (next(end).length > 0) continue;
-  }
+  /// Whether there is a next piece, and it begins before file offset `end`.
+  bool has_before(std::int64_t end) const { return !file_.is_done() && file_.offset() < end; }
 
-  /// How many bytes lie before file offset `end` and were not walked yet.
-  std::int64_t bytes_until(std::int64_t end) const {
-    PieceCursor probe = *this;
+  /// Walks up to file offset `end`; returns how many bytes those are.
+  std::int64_t skip_until(std::int64_t end) {
     std::int64_t total = 0;
-    for (Piece piece = probe.next(end); piece.length > 0; piece = probe.next(end)) {
-      total += piece.length;
-    }
+    for (Piece piece = next(end); piece.length > 0; piece = next(end)) total += piece.length;
     return total;
   }
 

@@ -151,6 +151,20 @@ def test_an_mpi_below_a_folder_of_our_name_is_found(bench: Command, tmp_path: Pa
     assert done.returncode == 0, done.stderr
 
 
+def test_blocks_that_cannot_be_called_are_left_out(bench: Command, tmp_path: Path) -> None:
+    """Their places, in bytes, are no ints."""
+    sizes = ("--least", "1g", "--most", "1g", "--batches", "1")
+    file = tmp_path / "c.json"
+    operations = ("--operations", "barrier,alltoallw")
+    done = bench("bench", "collectives", *operations, *sizes, "--json", file)
+    assert done.returncode == 0, done.stderr
+    assert "alltoallw of 1073741824 bytes is left out (MPI's counts" in done.stderr
+    assert [one.operation for one in read_jobs(file)[0].cells] == ["barrier"]
+    sizes = ("--least", "16g", "--most", "16g")
+    done = bench("bench", "collectives", "--operations", "bcast", *sizes)
+    assert done.returncode == 1 and "make --least and --most smaller" in done.stderr
+
+
 def test_bad_requests_are_named(bench: Command) -> None:
     for flags, word in ((["--operations", "bcats"], "bcats"), (["--least", "9"], "multiples of 8")):
         result = bench("bench", "collectives", *flags, "--most", "64")

@@ -2,6 +2,7 @@
 made of them."""
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from headrace.bench.jobs import HEADRACE, LIMIT, PLAIN
 from headrace.bench.peers import document, figure, grid, tables, targets
 from headrace.bench.peers import results as storage
 from headrace.bench.peers.grid import CASES, Point, per_rank, select
+from headrace.bench.peers.holding import held
 from headrace.bench.peers.judgement import judge, losses, mean_ratio, problems, strongest_of_all
 from headrace.errors import HeadraceError
 
@@ -361,3 +363,20 @@ def test_a_missing_library_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_job_is_the_same_however_often_it_is_made() -> None:
     assert job_of(TILE) == job_of(TILE)
+
+
+def test_a_file_of_results_is_of_one_measurement_at_a_time(tmp_path: Path) -> None:
+    file, link = tmp_path / "out", tmp_path / "link"
+    link.symlink_to(file)
+    with held(file):
+        for name in (file, link):
+            told = rf"being measured into .by process {os.getpid()} "
+            with pytest.raises(HeadraceError, match=told), held(name):
+                pass
+        storage.save(made_results(), link)
+    assert link.is_symlink() and storage.load(file).points == {}
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "link"}
+    with held(file), held(tmp_path / "other"), held(None):
+        pass
+    with pytest.raises(HeadraceError, match="cannot be written"), held(tmp_path / "no" / "out"):
+        pass

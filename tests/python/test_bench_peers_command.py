@@ -6,6 +6,10 @@ from pathlib import Path
 import pytest
 from bench_support import bench_command
 from cli_support import Command
+from peers_support import made_attempt, made_results
+
+from headrace.bench.peers.grid import Point
+from headrace.bench.peers.results import save
 
 SMALL = ("--np", "2", "--mpi", "mpich", "--rounds", "1", "--repeats", "0", "--dir", ".")
 
@@ -65,6 +69,10 @@ def test_a_small_run_and_what_is_made_of_it(bench: Command) -> None:
         (("--json", "junk"), "'junk' cannot be read"),
         (("--json", "missing/out"), "'missing/out' cannot be written"),
         (("--from", "junk", "--json", "out"), "give one of them"),
+        (("--from", "junk", "--rounds", "3"), "--rounds has no meaning here, --from measures"),
+        (("--markdown", "junk"), "'junk' is left as it is"),
+        (("--markdown", "missing/page.md"), "'missing/page.md' cannot be written"),
+        (("--figure", "missing/x"), "'missing/x.svg' cannot be written"),
     ],
 )
 def test_bad_input_is_one_line_and_leaves_nothing(
@@ -77,3 +85,24 @@ def test_bad_input_is_one_line_and_leaves_nothing(
     assert len(errors) == 1 and why in errors[0], result.stderr
     assert [path.name for path in bench.directory.iterdir()] == ["junk"]
     assert (bench.directory / "junk").read_text() == "{"
+
+
+def test_of_an_earlier_run_only_what_is_named_is_shown(bench: Command, tmp_path: Path) -> None:
+    tile, call = Point("tile-1000", 2, "mpich", "/memory"), Point("tile-8", 4, "openmpi", "/disk")
+    save(made_results(*((point, [made_attempt(point)]) for point in (tile, call))), tmp_path / "r")
+    titles = {"MPICH": tile, "Open MPI": call}
+    for flags, point in (
+        (("--cells", "tile-1000"), tile),
+        (("-n", "4"), call),
+        (("--mpi", "mpich"), tile),
+        (("--dir", "/"), None),
+        (("--mpi", "intel"), None),
+        (("--cells", "tile-8", "-n", "2"), None),
+    ):
+        shown = bench("bench", "peers", "--from", "r", *flags)
+        if point is None:
+            assert shown.returncode == 2 and "'r' has nothing of that" in shown.stderr
+            continue
+        assert shown.returncode == 0, shown.stderr
+        table = shown.stdout[shown.stdout.index("Every cell") :]
+        assert {titles[title] for title in titles if title in table} == {point}, shown.stdout

@@ -46,12 +46,13 @@ def test_every_point_gets_its_rounds(bench: Bench) -> None:
 
 def test_ways_take_turns_in_beginning(bench: Bench) -> None:
     bench.points = [TILE]
-    bench.session(rounds=2).run()
+    bench.session(rounds=3).run()
     ways = [way for _, way in bench.fake.runs]
     count = len(set(ways))
-    first, second, third = (ways[i * count : (i + 1) * count] for i in range(3))
-    assert len(ways) == 3 * count and set(first) == set(second) == set(third)
-    assert second[0] == PLAIN and third == [*second[1:], second[0]]
+    rounds = [ways[i * count : (i + 1) * count] for i in range(4)]
+    assert len(ways) == 4 * count and all(set(one) == set(rounds[0]) for one in rounds)
+    _, second, third, fourth = rounds
+    assert second[:2] == [HEADRACE, PLAIN] and third == second[::-1] and fourth[0] == PLAIN
 
 
 def test_the_limit_tries_requests_once_and_keeps_the_best(bench: Bench) -> None:
@@ -234,3 +235,8 @@ def test_time_left_is_told(bench: Bench) -> None:
 def test_busy_time_is_read_from_the_first_line() -> None:
     stat = "cpu  100 20 30 1000 500 7 8 9 0 0\ncpu0 1 2 3 4 5 6 7 8 9 10\n"
     assert busy_seconds(stat, 100) == pytest.approx((100 + 20 + 30 + 7 + 8 + 9) / 100)
+
+
+def test_busy_time_is_of_the_cores_that_may_be_used() -> None:
+    stat = "cpu  9 9 9 9\ncpu0 100 0 0 9\ncpu1 10 1 0 9\ncpu10 5000 0 0 9\nintr 7\n"
+    assert busy_seconds(stat, 100, {0, 1}) == pytest.approx(1.11)

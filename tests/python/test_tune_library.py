@@ -8,7 +8,7 @@ import time
 import tomllib
 from collections import Counter
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import pytest
@@ -29,7 +29,6 @@ from headrace.bench.collectives.library_choice import (
     worth_another_try,
 )
 from headrace.bench.collectives.library_output import page, summary
-from headrace.bench.collectives.library_running import turns
 from headrace.bench.collectives.library_times import (
     AlgorithmCell,
     LibraryJob,
@@ -37,6 +36,7 @@ from headrace.bench.collectives.library_times import (
     to_document,
 )
 from headrace.bench.collectives.table import to_toml
+from headrace.bench.turns import turns
 from headrace.errors import HeadraceError
 from headrace.statistics import rounds_needed
 
@@ -244,6 +244,8 @@ def test_either_of_two_comes_first_equally_often(count: int) -> None:
         assert first == len(orders) / 2
     places = Counter(place for order in orders for place in enumerate(order))
     assert set(places.values()) == {4}
+    behind = Counter(pair for order in orders for pair in pairwise(order))
+    assert len(behind) == count * (count - 1) and set(behind.values()) == {4}
 
 
 # Tables and pages.

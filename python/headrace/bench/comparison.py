@@ -10,6 +10,7 @@ from statistics import median
 
 from headrace.bench.jobs import HEADRACE, PLAIN, Job, Measurement, Way
 from headrace.bench.runner import Host, RunFailed, measure
+from headrace.bench.turns import turns
 from headrace.errors import HeadraceError
 from headrace.statistics import Interval, median_interval, paired_ratio
 
@@ -250,16 +251,16 @@ def _require_others(result: Comparison) -> None:
 def add_round(
     result: Comparison, folder: Path, environ: Mapping[str, str], progress: Progress
 ) -> str:
-    """One round: each way once, beginning with another one each time. It counts as a whole, or not
+    """One round: each way once, in an order that changes (see turns). It counts as a whole, or not
     at all where a way fails: that is left out from here on, and of the rounds so far. Returns its
     key, "" where none failed. Raises RunFailed where Headrace's fails, and NoSpace where the files
     do not fit."""
-    ways = result.ways
+    ways = sorted(result.ways, key=lambda way: way.key != HEADRACE)
     number = result.rounds
     file = folder / f"{result.job.key}-{result.host.name}"
     measured = {}
-    for i in range(len(ways)):
-        way = ways[(number + i) % len(ways)]
+    for turn in turns(len(ways), number):
+        way = ways[turn]
         progress(f"round {number + 1}, {way.label}")
         try:
             measured[way.key] = measure(result.job, way, result.host, file, environ)

@@ -15,6 +15,7 @@ POSIX = "posix"
 LIMIT = "limit"
 SEED_SEGMENTS = 3220
 SIGNATURE = 1234567
+RUN_SECONDS = 300
 
 # Accesses that are counted by the second, not by their bytes: files opened and closed again, which
 # are made by it or are there. They are what these accesses of a program tell.
@@ -46,6 +47,7 @@ class Job:
     largest_file: bytes of the file it makes, 0 where the flags given make it unknown before the
     first run.
     file_for_each_rank: IOR's -F; largest_file is that of all together.
+    seconds: after which a run of it counts as hanging.
     is_steady: each rank has a core of its own, where there are enough, and of the repetitions in a
     run the fastest counts, not their mean: other work on the machine only adds time.
     """
@@ -61,6 +63,7 @@ class Job:
     largest_file: int = 0
     file_for_each_rank: bool = False
     is_steady: bool = False
+    seconds: int = RUN_SECONDS
 
     def files(self, file: Path) -> list[Path]:
         """What it makes where `file` is the name given."""

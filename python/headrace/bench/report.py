@@ -14,6 +14,7 @@ from headrace.bench.comparison import Cell, Comparison, damaged, losing_first
 from headrace.bench.jobs import HEADRACE
 from headrace.bench.runner import fair_settings
 from headrace.errors import unwritable
+from headrace.settings.resolver import resolve_run
 from headrace.statistics import Interval, rounds_needed
 
 METHOD = (
@@ -121,6 +122,9 @@ def facts(comparison: Comparison) -> Iterable[str]:
     yield f"settings of {comparison.host.title} in all runs: " + fair_settings(
         comparison.host, comparison.job.ranks
     )
+    own = resolve_run(os.environ).told()
+    if own:
+        yield "settings of Headrace: " + ", ".join(own)
 
 
 def _call_facts(comparison: Comparison) -> Iterable[str]:

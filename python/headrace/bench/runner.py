@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from headrace import machine
-from headrace.bench.jobs import Job, Measurement, Way, read_measurement
+from headrace.bench.jobs import RUN_SECONDS, Job, Measurement, Way, read_measurement
 from headrace.bench.programs import ALL, find_program, kinds_of
 from headrace.bench.workspace import handled_by
 from headrace.errors import HeadraceError, say
@@ -21,7 +21,6 @@ from headrace.mpi.installed import Mpi
 from headrace.mpi.program import examine
 from headrace.settings.resolver import resolve_run
 
-RUN_SECONDS = 300
 GRACE_SECONDS = 5
 # What shells add to the number of the signal that has ended a program.
 SIGNALLED = 128
@@ -193,7 +192,7 @@ def measure(
         host, job.ranks, command, environ, way.preload, dict(way.variables), bind=job.is_steady
     )
     summary.unlink(missing_ok=True)  # an earlier run may have failed after it wrote its own
-    code, output = run_captured(line)
+    code, output = run_captured(line, job.seconds)
     # The programs end with 1 after a complete run that found wrong data, which we count.
     if code not in (0, 1) or not summary.is_file():
         raise RunFailed(
@@ -217,12 +216,12 @@ def reason(program: str, code: int, output: str) -> str:
     return own[0] if own else f"exit code {code}" + (f": {lines[-1]}" if lines else "")
 
 
-def run_captured(line: Launch) -> tuple[int, str]:
+def run_captured(line: Launch, seconds: int = RUN_SECONDS) -> tuple[int, str]:
     """Exit code and all output. Ends every process of the run on a timeout or an interrupt."""
     with start_captured(line) as child:
-        written = output_of(child, RUN_SECONDS)
+        written = output_of(child, seconds)
         if written is None:
-            return -1, f"it did not end within {RUN_SECONDS} s"
+            return -1, f"it did not end within {seconds} s"
         return child.returncode, written[0]
 
 

@@ -7,16 +7,20 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from headrace.bench.jobs import RUN_SECONDS
 from headrace.bench.programs import CHOICES
 
 
+def is_given(name: str) -> bool:
+    """Whether the line gives an option, by the name that it is passed on as."""
+    source = click.get_current_context().get_parameter_source(name)
+    return source is ParameterSource.COMMANDLINE
+
+
 def refuse_given(names: Collection[str], why: str) -> None:
-    """Raises where the line gives options, by the names that they are passed on as, which would
-    have no effect."""
-    context = click.get_current_context()
-    for option in context.command.params:
-        source = context.get_parameter_source(option.name or "")
-        if option.name in names and source is ParameterSource.COMMANDLINE:
+    """Raises where the line gives options, by those names, that would have no effect."""
+    for option in click.get_current_context().command.params:
+        if option.name in names and is_given(option.name):
             raise click.UsageError(f"{option.opts[0]} has no meaning here, {why}, leave it out")
 
 
@@ -102,6 +106,16 @@ def directory_option(help_text: str, name: str = "directory", multiple: bool = F
         type=click.Path(exists=True, file_okay=False, path_type=Path),
         help=help_text,
     )
+
+
+run_limit_option = click.option(
+    "--limit",
+    "run_seconds",
+    type=click.IntRange(min=1),
+    default=RUN_SECONDS,
+    show_default=True,
+    help="Seconds after which a run counts as hanging.",
+)
 
 
 def rules_option() -> Any:

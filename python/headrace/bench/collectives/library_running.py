@@ -23,6 +23,7 @@ from headrace.bench.collectives.library_times import AlgorithmCell, LibraryJob
 from headrace.bench.collectives.running import LIMIT_SECONDS, measure, measure_plain
 from headrace.bench.collectives.starting import OnThisNode
 from headrace.bench.runner import Host
+from headrace.bench.turns import turns
 from headrace.errors import HeadraceError
 from headrace.launch.cache import write
 from headrace.statistics import rounds_needed
@@ -43,14 +44,6 @@ SHORTEST = 3
 NOTHING: tuple[Choice, ...] = ()
 # A launch that tries whether a job ends at all takes one or two; then it hangs.
 TRIAL_SECONDS = 60
-
-
-def turns(count: int, round_number: int) -> list[int]:
-    """The order of `count` ways in a round: each begins in turn, and every other round goes
-    backwards, so that either of two comes first equally often."""
-    begin = round_number // 2 % count if count else 0
-    order = [(begin + i) % count for i in range(count)]
-    return order[::-1] if round_number % 2 else order
 
 
 class LibrarySession:
@@ -222,6 +215,8 @@ def _paired(
     for number, choices in enumerate(ways[1:], 1):
         for operation, size in rounds[0][number]:
             key = operation, size
+            if any(key not in times[0] or key not in times[number] for times in rounds):
+                continue  # the machine had less memory for a time
             own = [times[0][key] for times in rounds]
             chosen = [times[number][key] for times in rounds]
             cells.append(

@@ -11,7 +11,7 @@ from headrace.bench.collectives.findings import WITHOUT_SIZE, Cell, Job
 from headrace.bench.collectives.guidelines import GuidelineCell, GuidelineJob
 from headrace.bench.collectives.starting import PROGRAM, OnThisNode, Start
 from headrace.bench.runner import output_of, reason, start_captured
-from headrace.errors import HeadraceError
+from headrace.errors import HeadraceError, say
 from headrace.launch.values import Launch
 
 LIMIT_SECONDS = 3600
@@ -99,6 +99,8 @@ def _run(
     }
     _, told_before = _written(start, start.launch([*flags, *SHORT], environ, variables | TELLING))
     document, _ = _written(start, start.launch([*flags, *PRINT], environ, variables))
+    for line in document.get("left_out", ()):
+        say(f"{start.title}: {line}")
     return document, told_before
 
 

@@ -101,7 +101,7 @@ class GridSession(Session):
     def _pace(self, point: Point) -> float:
         """Seconds of a run as programs find it. One that fails is told when it is measured."""
         begin = time.monotonic()
-        job = self.job(point)
+        job = replace(self.job(point), seconds=self.run_seconds)
         file = self.folders[point.directory] / "pace"
         try:
             measure(job, job.ways[-1], self.hosts[point.mpi], file, self.environ)

@@ -84,11 +84,18 @@ def settings(results: Results) -> list[str]:
 def write(path: str, text: str, begin: str = BEGIN, end: str = END) -> None:
     """Into a new file, to standard output ("-"), or between the markers of a file that is there."""
     file = Path(path)
-    if path != "-" and file.exists():
+    if path != "-" and file.is_file():
         text = replaced(_read(file), text, path, begin, end)
     elif path != "-":
         text = f"{begin}\n{text}{end}\n"
     report.write_text(path, text)
+
+
+def require_place(path: str, begin: str, end: str) -> None:
+    """Raises where write() would find no place in the file that is there."""
+    file = Path(path)
+    if path != "-" and file.is_file():
+        replaced(_read(file), "", path, begin, end)
 
 
 def _read(file: Path) -> str:

@@ -7,6 +7,7 @@ from statistics import median
 from typing import Any
 
 from headrace.bench.peers.judgement import Verdict
+from headrace.bench.report import require_writable
 from headrace.errors import HeadraceError, unwritable
 
 GROUP = "tile"
@@ -89,8 +90,11 @@ def _series(verdicts: Sequence[Verdict]) -> list[Series]:
     return result
 
 
-def require() -> None:
-    """Raises where a picture cannot be drawn, before hours are spent on its numbers."""
+def require(prefix: Path | None = None) -> None:
+    """Raises where a picture cannot be drawn, or written there, before hours are spent on its
+    numbers."""
+    for file in files_of(prefix) if prefix is not None else ():
+        require_writable(str(file))
     try:
         import matplotlib  # noqa: F401
     except ImportError as error:
@@ -114,9 +118,13 @@ def draw(verdicts: Sequence[Verdict], prefix: Path) -> list[Path]:
     return save(lambda: _picture(all_panels), prefix)
 
 
+def files_of(prefix: Path) -> list[Path]:
+    return [prefix.with_name(f"{prefix.name}.{kind}") for kind in ("svg", "png")]
+
+
 def save(make: Callable[[], Any], prefix: Path) -> list[Path]:
     """Writes the picture that `make` makes as PREFIX.svg and PREFIX.png."""
-    files = [prefix.with_name(f"{prefix.name}.{kind}") for kind in ("svg", "png")]
+    files = files_of(prefix)
     import matplotlib
 
     try:

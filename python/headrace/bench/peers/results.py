@@ -20,9 +20,9 @@ FORMAT = "headrace bench peers 1"
 SAME = {
     "machine": "on another machine",
     "headrace": "with another version of Headrace",
-    "library": "with another build of libheadrace.so",
+    "library": "with another build of libheadrace.so or of the benchmark programs",
     "size": "with another --size",
-    "settings": "with other settings in the environment",
+    "settings": "with other settings in the environment or in files",
 }
 
 
@@ -127,6 +127,7 @@ def to_document(results: Results) -> dict[str, Any]:
 
 def save(results: Results, path: Path) -> None:
     """Replaces the file as a whole: whatever happens, the old or the new one is there."""
+    path = path.resolve()  # a link stays one
     name = None
     try:
         with tempfile.NamedTemporaryFile(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from headrace.bench.peers import results as storage
 from headrace.bench.peers.grid import Case, Point
+from headrace.bench.peers.holding import held
 from headrace.bench.peers.identity import identity, usual_directories
 from headrace.bench.peers.results import Results
 from headrace.bench.peers.session import OutOfTime, Session
@@ -28,6 +29,7 @@ class Request:
     rounds: int
     repeats: int
     minutes: float | None
+    run_seconds: int
     size: int
     json_file: Path | None
     earlier: Path | None
@@ -53,7 +55,6 @@ def find_results(
     places = [folder.resolve() for folder in request.directories]
     places = places or usual_directories(Path(tempfile.gettempdir()))
     hosts = {host.name: host for host in find_wanted(request.wanted, os.environ, say)}
-    found = _open(request, form)
     points = [
         Point(case.name, count, mpi, str(place))
         for count in request.ranks
@@ -61,8 +62,10 @@ def find_results(
         for mpi in hosts
         for case in cases
     ]
-    with _session(points, hosts, found, request, kind) as session:
-        _run(session, request.json_file, show)
+    with held(request.json_file):
+        found = _open(request, form)
+        with _session(points, hosts, found, request, kind) as session:
+            _run(session, request.json_file, show)
     return found
 
 
@@ -115,6 +118,7 @@ def _session(
             save,
             kind.progress_kind(say, points, found, request.rounds, names),
             time.monotonic() + 60 * minutes if minutes is not None else float("inf"),
+            request.run_seconds,
         )
         session.check()
         yield session

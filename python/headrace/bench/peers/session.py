@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from os import getloadavg
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import ClassVar
 
 from headrace.bench.comparison import Comparison, add_round, check_space, start
 from headrace.bench.hand_set import with_hand_set
-from headrace.bench.jobs import PLAIN, Job, Measurement
+from headrace.bench.jobs import PLAIN, RUN_SECONDS, Job, Measurement
 from headrace.bench.peers.core_distance import told_distances
 from headrace.bench.peers.grid import BY_NAME, Point, hand_set_keys
 from headrace.bench.peers.load import LoadWatch
@@ -33,7 +33,7 @@ class OutOfTime(Exception):
 class Session:
     """What is measured and how long. folders: where files are made, by the point's directory; hosts
     by MPI; rounds: of each point; repeats: how often a noisy one is measured again; save: keeps the
-    results, called after each round."""
+    results, called after each round; run_seconds: after which a run counts as hanging."""
 
     points: Sequence[Point]
     hosts: Mapping[str, Host]
@@ -46,6 +46,7 @@ class Session:
     save: Callable[[], None]
     progress: Progress
     until: float = float("inf")
+    run_seconds: int = RUN_SECONDS
     progress_kind: ClassVar[type[Progress]] = Progress
     _last: float = field(default=0.0, init=False)
 
@@ -138,7 +139,8 @@ class Session:
 
     def _begin(self, measured: Measured, attempt: Attempt, folder: Path) -> Comparison:
         """The comparison with the rounds there are, after its first, unmeasured round."""
-        job, host = self._job_of(measured, attempt), self.hosts[measured.point.mpi]
+        host = self.hosts[measured.point.mpi]
+        job = replace(self._job_of(measured, attempt), seconds=self.run_seconds)
         if attempt.labels:
             return _restored(job.with_requests(attempt.requests), host, attempt)
         with self._in_time():

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from headrace.bench.promises.cases import Case
+from headrace.bench.promises.cases import Case, select
 from headrace.bench.promises.judgement import Verdict
 from headrace.errors import HeadraceError
 
@@ -55,6 +55,17 @@ def merged(all_findings: Sequence[Findings]) -> list[Findings]:
         cases = {finding.case.name: finding for finding in [*before, *later.findings]}
         by_mpi[later.mpi] = replace(later, findings=list(cases.values()))
     return list(by_mpi.values())
+
+
+def only(all_findings: Sequence[Findings], names: Sequence[str]) -> list[Findings]:
+    """The cases of these names, or whose names begin so; all where none is named."""
+    cases = {one.case.name: one.case for each in all_findings for one in each.findings}
+    chosen = {case.name for case in select(list(cases.values()), names)}
+    parts = [
+        replace(each, findings=[one for one in each.findings if one.case.name in chosen])
+        for each in all_findings
+    ]
+    return [each for each in parts if each.findings]
 
 
 def to_document(all_findings: Sequence[Findings]) -> list[dict[str, Any]]:

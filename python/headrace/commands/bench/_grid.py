@@ -1,6 +1,6 @@
 """What commands that measure a grid share: their options, and what they do with them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,9 @@ from headrace.bench.peers.grid import Case, select
 from headrace.bench.peers.results import Results
 from headrace.bench.peers.running import Request, find_results, list_cells
 from headrace.bench.peers.session import Session
-from headrace.bench.programs import CHOICES
-from headrace.commands._options import directory_option
-from headrace.errors import say
+from headrace.bench.programs import CHOICES, kinds_of
+from headrace.commands._options import directory_option, is_given, refuse_given, run_limit_option
+from headrace.errors import HeadraceError, say
 from headrace.statistics import rounds_needed
 
 USUAL_ROUNDS = 7
@@ -53,21 +53,32 @@ def measure(
     if listing:
         list_cells(chosen)
         return 0
-    if prefix is not None:
-        require()
+    _require_targets(what, markdown, prefix)
 
     def show(found: Results) -> None:
         what.show(report.make_console(), found)
 
-    found = find_results(_request(**wanted), chosen, what.session, what.form, show)
+    request = _request(**wanted)
+    found = find_results(request, chosen, what.session, what.form, show)
+    if request.earlier is not None:
+        _keep_only(found, request, {case.name for case in chosen} if cells else set())
     show(found)
-    if prefix is not None:
-        for file in what.draw(found, prefix):
-            say(f"the figure is in '{file}'")
     if markdown is not None:
         text = what.section(found, document.picture_link(prefix, markdown))
         document.write(markdown, text, what.begin, what.end)
+    if prefix is not None:
+        for file in what.draw(found, prefix):
+            say(f"the figure is in '{file}'")
     return 0 if what.is_sound(found) else 1
+
+
+def _require_targets(what: Grid, markdown: str | None, prefix: Path | None) -> None:
+    """Raises where a page or a figure cannot be written, before hours are spent on its numbers."""
+    report.require_writable(markdown)
+    if markdown is not None:
+        document.require_place(markdown, what.begin, what.end)
+    if prefix is not None:
+        require(prefix)
 
 
 def _request(**options: Any) -> Request:
@@ -75,7 +86,33 @@ def _request(**options: Any) -> Request:
     wanted = Request(**options)
     if wanted.earlier is not None and wanted.json_file is not None:
         raise click.UsageError("--from shows what was measured, --json measures: give one of them")
+    if wanted.earlier is not None:
+        refuse_given(
+            ("rounds", "repeats", "minutes", "run_seconds", "size"), "--from measures nothing"
+        )
     return wanted
+
+
+def _keep_only(found: Results, request: Request, cases: Collection[str]) -> None:
+    """Of what an earlier run kept, the points that the line's options name. cases: none: all."""
+    mpis = {kind for value in request.wanted for kind in kinds_of(value)}
+    places = {str(folder.resolve()) for folder in request.directories}
+    points = list(found.points)
+    for point in points:
+        is_named = (
+            (not cases or point.case in cases)
+            and (not is_given("ranks") or point.ranks in request.ranks)
+            and (not is_given("wanted") or point.mpi in mpis)
+            and (not places or point.directory in places)
+        )
+        if not is_named:
+            del found.points[point]
+    if points and not found.points:
+        raise HeadraceError(
+            f"'{request.earlier}' has nothing of that",
+            "no cell that it holds is among those named",
+            "leave out --cells, -n, --mpi or --dir",
+        )
 
 
 def _numbers(
@@ -146,6 +183,7 @@ def grid_options(
             type=click.FloatRange(min=0, min_open=True),
             help="Stop after so long; with --json the same line goes on.",
         ),
+        run_limit_option,
         click.option(
             "--size",
             type=click.IntRange(min=1),

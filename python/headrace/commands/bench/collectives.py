@@ -16,11 +16,20 @@ from headrace.bench.collectives.starting import Start
 from headrace.bench.partial import kept
 from headrace.bench.peers.figure import require
 from headrace.bench.workspace import ended_in_order
-from headrace.commands._options import earlier_option, mpis_option, size_flags, sizes_options
+from headrace.commands._options import (
+    earlier_option,
+    mpis_option,
+    refuse_given,
+    size_flags,
+    sizes_options,
+)
 from headrace.commands._starts import job_starts
 from headrace.errors import say
 
 _FILE = click.Path(dir_okay=False)
+
+# Options of a run that measures.
+_MEASURES = ("np", "wanted", "operations", "least", "most", "batches", "always")
 
 Found = TypeVar("Found")
 
@@ -87,7 +96,9 @@ def collectives(
     for path in (json_file, markdown):
         report.require_writable(path)
     if prefix is not None:
-        require()
+        require(prefix)
+    if earlier:
+        refuse_given(_MEASURES, "--from measures nothing")
     flags = [*size_flags(operations, least, most), "--batches", str(batches)]
     if guidelines:
         found: list[GuidelineJob] = []

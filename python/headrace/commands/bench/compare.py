@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -14,7 +15,7 @@ from headrace.bench.hand_set import with_hand_set
 from headrace.bench.jobs import JOBS
 from headrace.bench.partial import kept
 from headrace.bench.programs import DEFAULT_RANKS
-from headrace.commands._options import directory_option, mpi_option
+from headrace.commands._options import directory_option, mpi_option, run_limit_option
 from headrace.statistics import rounds_needed
 
 
@@ -37,6 +38,7 @@ from headrace.statistics import rounds_needed
 @directory_option("Where the files are made.  [a temporary directory]")
 @click.option("--hand-set", is_flag=True, help="Also plain MPI with an expert's settings.")
 @click.option("--json", "json_file", type=click.Path(dir_okay=False), help="Write all runs here.")
+@run_limit_option
 @click.argument("flags", nargs=-1, type=click.UNPROCESSED)
 def compare(
     job_name: str,
@@ -46,6 +48,7 @@ def compare(
     directory: Path | None,
     hand_set: bool,
     json_file: str | None,
+    run_seconds: int,
     flags: tuple[str, ...],
 ) -> int:
     """Run JOB plain, by POSIX or through rank 0, and with Headrace, in turn; kernels also
@@ -61,6 +64,7 @@ def compare(
     report.require_writable(json_file)
     require_no_way(job_name, flags)
     job = JOBS[job_name](np or DEFAULT_RANKS[job_name], flags)
+    job = replace(job, seconds=run_seconds)
     if hand_set:
         job = with_hand_set(job)
     found: list[Comparison] = []

@@ -9,9 +9,9 @@ import click
 from headrace.bench import report
 from headrace.bench.partial import kept
 from headrace.bench.promises import page
-from headrace.bench.promises.findings import Findings, merged, read_findings, to_document
+from headrace.bench.promises.findings import Findings, merged, only, read_findings, to_document
 from headrace.bench.promises.trying import selected_cases, try_all
-from headrace.commands._options import directory_option, mpi_names_option
+from headrace.commands._options import directory_option, mpi_names_option, refuse_given
 
 USUAL_SECONDS = 10
 
@@ -66,6 +66,8 @@ def promises(
         for case in selected_cases(wanted, names, directory, os.environ):
             click.echo(f"{case.name:24} {case.promise} [MPI {case.section}]")
         return 0
+    if earlier:
+        refuse_given(("wanted", "directory", "limit", "listing"), "--read tries nothing")
     found: list[Findings] = []
 
     def keep() -> None:
@@ -75,7 +77,7 @@ def promises(
 
     with kept(found, keep):
         if earlier:
-            found += merged([findings for path in earlier for findings in read_findings(path)])
+            found += only(merged([one for path in earlier for one in read_findings(path)]), names)
         else:
             try_all(wanted, names, directory, limit, os.environ, found)
     if markdown is not None:
