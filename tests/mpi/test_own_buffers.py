@@ -65,7 +65,19 @@ def test_every_answer_is_right(
     assert result.out.splitlines() == ["wrong 0"] * ranks, result.explain()
 
 
-ENDS = ("return", "exit", "quick", "now", "handler", "abort", "assert", "exec", "child", "stale", "job")
+ENDS = (
+    "return",
+    "exit",
+    "quick",
+    "now",
+    "handler",
+    "abort",
+    "assert",
+    "exec",
+    "child",
+    "stale",
+    "job",
+)
 CLOSED = ("raw", "range", "from", "copy")
 
 
