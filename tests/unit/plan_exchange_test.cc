@@ -1,14 +1,24 @@
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <random>
+#include <utility>
+#include <vector>
 
 #include "plan/exchange_plan.h"
 
 namespace headrace::plan {
 namespace {
 
+/// So many nodes own windows in turn.
+Owners in_turn(int count) {
+  std::vector<int> nodes(static_cast<std::size_t>(count));
+  std::iota(nodes.begin(), nodes.end(), 0);
+  return {std::move(nodes), 1, 0};
+}
+
 TEST(ExchangePlan, GivesWindowsToNodesInTurn) {
-  const ExchangePlan plan({{0, 1000, 500}, {250, 700, 100}, {0, 0, 0}}, 100, Owners::in_turn(3));
+  const ExchangePlan plan({{0, 1000, 500}, {250, 700, 100}, {0, 0, 0}}, 100, in_turn(3));
   EXPECT_EQ(plan.count(), 10);
   EXPECT_EQ(plan.owner_of(4), 1);
   EXPECT_EQ(plan.parts_of_others(0), 0);  // the second node begins behind it
@@ -21,8 +31,7 @@ TEST(ExchangePlan, GivesWindowsToNodesInTurn) {
 
 TEST(ExchangePlan, JoinsTwoWindowsOfABlock) {
   // Windows 0, 3, 6 and 9 are the first node's, and all of them the second's affair, too.
-  const ExchangePlan plan({{0, 1000, 500}, {0, 1000, 500}, {300, 1000, 10}}, 100,
-                          Owners::in_turn(3), 1, 6);
+  const ExchangePlan plan({{0, 1000, 500}, {0, 1000, 500}, {300, 1000, 10}}, 100, in_turn(3), 1, 6);
   EXPECT_EQ(plan.joined_with(1, 0), 3);
   EXPECT_EQ(plan.joined_with(1, 6), 9);
   EXPECT_EQ(plan.messages(1, 0), 2);
@@ -35,8 +44,8 @@ TEST(ExchangePlan, JoinsTwoWindowsOfABlock) {
 }
 
 TEST(ExchangePlan, KeepsOwnersOverCalls) {
-  const ExchangePlan first({{0, 450, 450}}, 100, Owners::in_turn(3));
-  const ExchangePlan second({{350, 900, 550}}, 100, Owners::in_turn(3));
+  const ExchangePlan first({{0, 450, 450}}, 100, in_turn(3));
+  const ExchangePlan second({{350, 900, 550}}, 100, in_turn(3));
   EXPECT_EQ(first.owner_of(4), second.owner_of(1));  // both [400, 500)
 }
 
@@ -93,7 +102,7 @@ TEST(ExchangePlan, AgreesWithACountOfEachWindow) {
     const ByteCount window_size = number(5, 60);
     std::vector<int> aggregators(static_cast<std::size_t>(number(1, 5)));
     for (int& node : aggregators) node = static_cast<int>(number(0, nodes - 1));
-    const Owners owners = turn % 3 == 0   ? Owners::in_turn(nodes)
+    const Owners owners = turn % 3 == 0   ? in_turn(nodes)
                           : turn % 3 == 1 ? Owners(aggregators, number(1, 3), number(0, 9))
                                           : Owners::even(aggregators, 0, 700 / window_size + 1);
     const std::int64_t block = number(0, 8);
