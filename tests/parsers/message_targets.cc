@@ -131,7 +131,7 @@ void run_claim(const Input& input) {
   for (std::size_t i = head_len; i < input.size() && i < fabric::Ring::kMaxBody; ++i) {
     message.body.push_back(std::byte{input[i]});
   }
-  file::ReadBack read_back(store);
+  file::ReadBack read_back(store, 0);
   const fabric::Ring::Message comparison = read_back.judge(message);
   require(comparison.body.size() <= (1U << 20), "a comparison that is too long");
 
