@@ -27,6 +27,7 @@ void BufferSlot::clear() noexcept {
   claim = HeldDescriptor();
   is_on = false;
   unreported_error = 0;
+  is_told = false;
   notes_write = false;
   later = Later::nothing;
   is_taken = false;

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include "base/blocked_signals.h"
 #include "base/kept_errno.h"
@@ -326,8 +327,9 @@ void release_all(const char* why) noexcept {
 void tell_unreported() noexcept {
   if (!is_in_own_process()) return;
   for_each_slot([](Use& use) {
-    const BufferSlot& slot = use.slot();
-    if (!slot.is_on && slot.unreported_error != 0) tell_failed(slot.unreported_error);
+    BufferSlot& slot = use.slot();
+    if (slot.is_on || slot.unreported_error == 0 || std::exchange(slot.is_told, true)) return;
+    tell_failed(slot.unreported_error);
   });
   // Those whose lock could not be had.
   for (const BufferSlot& slot : tables->slots) {
