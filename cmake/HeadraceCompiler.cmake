@@ -10,7 +10,7 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 12)
   message(FATAL_ERROR
     "GCC ${CMAKE_CXX_COMPILER_VERSION} is too old (Headrace needs C++20 as GCC 12 has it), "
-    "choose another compiler with -DCMAKE_CXX_COMPILER=...")
+    "choose another compiler: by CXX for ./dev and pip, by -DCMAKE_CXX_COMPILER=... for cmake")
 endif()
 
 # What users run has the C++ library in it. libgcc unwinds the stack, for exceptions and for threads that

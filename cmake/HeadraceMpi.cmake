@@ -5,7 +5,6 @@
 #   HEADRACE_MPICH_INCLUDE    folder with MPICH's mpi.h
 #   HEADRACE_OPENMPI_INCLUDE  folder with Open MPI's mpi.h
 #   HEADRACE_MPIABI_INCLUDE   folder whose mpi.h is that of the MPI-5 standard ABI
-#   HEADRACE_MPI_HEADERS_FOUND  whether all three are there
 
 set(headrace_wheels "${CMAKE_SOURCE_DIR}/vendor/mpi")
 if(NOT EXISTS "${headrace_wheels}")
@@ -26,11 +25,11 @@ if(HEADRACE_MPIABI_INCLUDE STREQUAL "${headrace_mpiabi}/include"
   file(CREATE_LINK "${headrace_mpich}/lib" "${headrace_mpiabi}/lib" SYMBOLIC)
 endif()
 
-set(HEADRACE_MPI_HEADERS_FOUND TRUE)
 foreach(abi MPICH OPENMPI MPIABI)
-  if(NOT EXISTS "${HEADRACE_${abi}_INCLUDE}/mpi.h")
-    set(HEADRACE_MPI_HEADERS_FOUND FALSE)
-    message(STATUS "No mpi.h in ${HEADRACE_${abi}_INCLUDE} (HEADRACE_${abi}_INCLUDE): building the "
-      "MPI-free rooms only; run ./dev setup to get the headers")
+  if(HEADRACE_ABI AND NOT EXISTS "${HEADRACE_${abi}_INCLUDE}/mpi.h")
+    message(FATAL_ERROR
+      "libheadrace.so cannot be built (no mpi.h in ${HEADRACE_${abi}_INCLUDE}), run ./dev setup to get "
+      "the headers, name their folder by -DHEADRACE_${abi}_INCLUDE=..., or leave the library out by "
+      "-DHEADRACE_ABI=OFF")
   endif()
 endforeach()

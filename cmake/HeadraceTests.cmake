@@ -1,6 +1,10 @@
 # C++ tests, one program per file, run by ctest.
 
-find_package(GTest)
+if(HEADRACE_REQUIRE_TESTS)
+  find_package(GTest REQUIRED)
+else()
+  find_package(GTest)
+endif()
 if(NOT GTest_FOUND)
   message(STATUS "GoogleTest is missing: no C++ tests in this build (Debian's libgtest-dev has it)")
 endif()

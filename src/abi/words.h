@@ -38,12 +38,6 @@ inline double call_real(void* function) {
 /// A variadic call tells the callee how many vector registers hold arguments, so this must be one,
 /// too.
 using AnyFunction = Word (*)(Word, ...);
-#elif defined(__riscv)
-// Variadic floating point arguments go in the registers for integers.
-#define HEADRACE_ANY_PARAMETERS \
-  Word w0, Word w1, Word w2, Word w3, Word w4, Word w5, Word w6, Word w7, HEADRACE_STACK_PARAMETERS
-#define HEADRACE_ANY_ARGUMENTS w0, w1, w2, w3, w4, w5, w6, w7, HEADRACE_STACK_ARGUMENTS
-using AnyFunction = Word (*)(HEADRACE_ANY_PARAMETERS);
 #else
 #define HEADRACE_ANY_PARAMETERS                                           \
   Word w0, Word w1, Word w2, Word w3, Word w4, Word w5, Word w6, Word w7, \

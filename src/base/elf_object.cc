@@ -25,10 +25,6 @@ constexpr SlotType kSlotTypes[] = {{R_X86_64_JUMP_SLOT, Slot::Kind::call},
 constexpr SlotType kSlotTypes[] = {{R_AARCH64_JUMP_SLOT, Slot::Kind::call},
                                    {R_AARCH64_GLOB_DAT, Slot::Kind::global},
                                    {R_AARCH64_ABS64, Slot::Kind::data}};
-#elif defined(__riscv) && __riscv_xlen == 64
-// The global offset table has no type of its own.
-constexpr SlotType kSlotTypes[] = {{R_RISCV_JUMP_SLOT, Slot::Kind::call},
-                                   {R_RISCV_64, Slot::Kind::data}};
 #else
 constexpr SlotType kSlotTypes[] = {{~std::uint64_t{0}, Slot::Kind::data}};
 #define HEADRACE_UNKNOWN_MACHINE 1
@@ -56,11 +52,6 @@ bool is_stub([[maybe_unused]] const unsigned char* code, [[maybe_unused]] std::s
   std::uint32_t words[2];
   std::memcpy(words, code, sizeof(words));
   return words[words[0] == 0xd503245f ? 1 : 0] == 0xa9bf7bf0;
-#elif defined(__riscv)
-  // All lead to the first stub: auipc t2, then sub t1, t1, t3.
-  std::uint32_t words[2];
-  std::memcpy(words, code, sizeof(words));
-  return (words[0] & 0xfff) == 0x397 && words[1] == 0x41c30333;
 #else
   return false;
 #endif

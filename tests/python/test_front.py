@@ -95,7 +95,7 @@ def test_written_objects_are_read_by_others(machine, tmp_path):
 def test_object_without_forwards_loads(tmp_path):
     path = tmp_path / "object.so"
     content = SharedObject("soname.so", (), "/where", ("note", "text"))
-    machine = {"x86_64": "EM_X86_64", "aarch64": "EM_AARCH64", "riscv64": "EM_RISCV"}
+    machine = {"x86_64": "EM_X86_64", "aarch64": "EM_AARCH64"}
     path.write_bytes(shared_object(content, MACHINES[machine[os.uname().machine]], 0))
     found = ctypes.c_char.in_dll(ctypes.CDLL(str(path)), "note")
     assert ctypes.string_at(ctypes.addressof(found)) == b"text"

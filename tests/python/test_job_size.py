@@ -39,7 +39,10 @@ def sized(
         ("-n 8 --hostfile slots", (6, 2)),
         ("--hostfile repeated", (3, 2)),
         ("-n 8 --map-by slot --host n0:6,n1:6", (6, 2)),
-        ("-n 8 --map-by core:OVERSUBSCRIBE --host n0:6,n1:6", (6, 2)),
+        ("-n 8 --map-by core --host n0:6,n1:6", (6, 2)),
+        ("-n 8 --map-by slot:OVERSUBSCRIBE --host n0:6,n1:6", (6, 2)),
+        ("-n 8 --map-by slot --oversubscribe --host n0:6,n1:6", (6, 2)),
+        ("-n 4 --map-by ppr:2:node:OVERSUBSCRIBE --host n0:1,n1:1", (2, 2)),
         ("-n 8 --rank-by node --host n0:6,n1:6", (6, 2)),
         ("-n 8 --map-by node --host n0:6,n1:6", (4, 4)),
         ("-n 5 --bynode --host n0:6,n1:6", (3, 2)),
@@ -64,6 +67,8 @@ def test_open_mpi_fills_nodes_or_deals_to_them(options: str, sizes: tuple[int, .
         "--hostfile most",
         "--hostfile slots --host n1",
         "--map-by core:SPAN --host n0:6,n1:6",
+        "--map-by :OVERSUBSCRIBE --host n0:8,n1:8",  # all on the first node
+        "--oversubscribe --host n0:8,n1:8",
         "--map-by ppr:2:package --host n0:8,n1:8",
         "--map-by package --host n0:8,n1:8",
         "--map-by rankfile:file=f --host n0:8,n1:8",
@@ -80,7 +85,7 @@ def test_open_mpi_may_decide_by_cores_and_files(options: str) -> None:
 
 
 def test_open_mpi_exceeds_slots_by_rules_of_its_own() -> None:
-    line = "mpirun -n 5 --oversubscribe --host n0:2,n1:2 x"
+    line = "mpirun -n 5 --map-by slot:OVERSUBSCRIBE --host n0:2,n1:2 x"
     assert sized(line, OPENMPI) == JobSize(5, NODES)
     one = "mpirun -n 5 --oversubscribe --host n0:2 x"
     assert sized(one, OPENMPI) == JobSize(5, ("n0",), (5,))

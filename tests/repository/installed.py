@@ -19,7 +19,8 @@ AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
 def run(*command: str | Path, env: dict[str, str] | None = None, **options: object) -> str:
-    """What a command prints that must end well, without the checkout's own Python modules."""
+    """What a command prints that must end well, without the checkout's own Python modules. The
+    loader ends well, too, without what it was to preload."""
     environment = {**os.environ, **AS_ROOT, **(env or {})}
     environment.pop("PYTHONPATH", None)
     words = [str(word) for word in command]
@@ -27,6 +28,7 @@ def run(*command: str | Path, env: dict[str, str] | None = None, **options: obje
         words, capture_output=True, text=True, check=False, env=environment, **options
     )
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    assert "cannot be preloaded" not in done.stderr, done.stderr[-4000:]
     return done.stdout
 
 
@@ -43,18 +45,22 @@ def installed(wheel: Path) -> Iterator[Path]:
 
 
 def require_jobs(programs: Path, library: Path, folder: Path) -> None:
-    """A program of each MPI's ABI runs by itself and with the library preloaded."""
+    """A program of each MPI's ABI runs by itself and with the library preloaded, which then leaves
+    a record."""
     for abi, mpi in ABIS.items():
         prefix = MPIS / mpi
         for preload in ("", f"LD_PRELOAD={library}"):
+            records = folder / f"records-{abi}"
             variables = [
                 f"LD_LIBRARY_PATH={prefix / 'lib'}",
-                "HEADRACE_RECORD=0",
+                "HEADRACE_RECORD=1",
+                f"HEADRACE_LOGPATH={records}",
                 "HEADRACE_QUIET=0",
             ]
             launcher = [prefix / "bin" / "mpiexec", "-n", "2", "env", *variables, *preload.split()]
             program = [programs / f"ior-{abi}", "-a", "MPIIO", "-b", "1000000", "-t", "10000", "-c"]
             run(*launcher, *program, "-o", folder / "ior.dat", cwd=folder)
+            assert bool(list(records.glob("*.hrc"))) == bool(preload), abi
 
 
 def require_site(environment: Path, folder: Path) -> None:

@@ -100,6 +100,7 @@ def make_python(command: list[str | Path], *_: object) -> None:
         folder = Path(command[-1])
         (folder / "bin").mkdir(parents=True)
         (folder / "bin" / "python").symlink_to(sys.executable)
+        (folder / "lib" / Path(sys.executable).resolve().name).mkdir(parents=True)
 
 
 def test_a_moved_environment_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Sequence
 
 from devtool import building, debian, provision
 from devtool.failure import Failure
-from devtool.paths import ROOT, VENV
+from devtool.paths import ROOT
+from devtool.prepared import run_prepared
 
 RUNNER = ROOT / "tests" / "clusterfs" / "main.py"
 
 
 def run(arguments: Sequence[str]) -> int:
     """Prepares what the file systems and the jobs need and runs them. Returns the exit code."""
-    if not {"-h", "--help"} & set(arguments):
-        _check_machine()
-        debian.ensure(debian.CLUSTER_FILE_SYSTEMS)
-        building.prepare([*provision.BUILD, *provision.WHEELS.values()])
-    command = [str(VENV / "bin" / "python"), str(RUNNER), *arguments]
-    return subprocess.run(command, cwd=ROOT, env=dict(os.environ), check=False).returncode
+    return run_prepared(RUNNER, arguments, _prepare)
+
+
+def _prepare() -> None:
+    _check_machine()
+    debian.ensure(debian.CLUSTER_FILE_SYSTEMS)
+    building.prepare([*provision.BUILD, *provision.WHEELS.values()])
 
 
 def _check_machine() -> None:

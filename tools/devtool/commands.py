@@ -23,7 +23,9 @@ from devtool import (
     testing,
     tiers,
 )
+from devtool.lock import exclusive
 from devtool.paths import BUILD, DEV, LIBRARY, PYTHON_PACKAGE, RELEASE, ROOT, VENV, shown
+from devtool.prepared import asks_for_help
 
 # What tests/count/compare.py ends with where baseline and build cannot be compared.
 NOT_COMPARED = 77
@@ -116,7 +118,7 @@ def check_device(arguments: Sequence[str]) -> int:
 
 def faults(arguments: Sequence[str]) -> int:
     """Plants faults in a copy of the engine; random runs must find each (20 minutes)."""
-    if "-h" not in arguments and "--help" not in arguments:
+    if not asks_for_help(arguments):
         debian.ensure(debian.UNIT_TESTS)
         building.prepare(targets=())
     script = ROOT / "tests" / "fuzz" / "faults" / "run.py"
@@ -173,15 +175,16 @@ def sanitize(arguments: Sequence[str]) -> int:
     building.prepare(targets=())
     status = 0
     # A race ends its program, as what the others find does: then its fuzzer knows the sequence.
-    thread = f"halt_on_error=1:suppressions={ROOT / 'tests' / 'thread_sanitizer.txt'}"
+    thread = f"halt_on_error=1:suppressions='{ROOT}/tests/thread_sanitizer.txt'"
     environment = {"TSAN_OPTIONS": thread} | os.environ | building.tool_environment()
     # Counts of operations and instructions are those of an ordinary build.
     kinds = ("-L", "^(unit|sim)$", "-E", "^count")
     for preset in (options.only,) if options.only else ("sanitize", "sanitize-thread"):
         folder = BUILD / preset
-        ctest = (VENV / "bin" / "ctest", "--test-dir")
+        building.remove_if_moved(folder)
+        ctest = (VENV / "bin" / "ctest", "--no-tests=error", "--test-dir")
         for command in (
-            [VENV / "bin" / "cmake", "--preset", preset],
+            [VENV / "bin" / "cmake", "--preset", preset, "-DHEADRACE_REQUIRE_TESTS=ON"],
             [VENV / "bin" / "cmake", "--build", folder, "--target", "headrace_tests"],
             [*ctest, folder, *kinds, "-R", options.tests, "--output-on-failure"],
         ):
@@ -223,8 +226,10 @@ def make_packages(arguments: Sequence[str]) -> int:
 def demo(arguments: Sequence[str]) -> int:
     """Plain MPI, POSIX and Headrace side by side on this machine; --mpi all: every MPI."""
     every = "all" in arguments or "--mpi=all" in arguments
-    layers = [*provision.BUILD, *([provision.WHEELS["intel"]] if every else [])]
+    layers = [*provision.BUILD, *(provision.WHEELS.values() if every else [])]
     page = ["--page", str(BUILD / "headrace-demo.html")]
+    if asks_for_help(arguments):
+        return _headrace(["demo", "--help"], [provision.CLI], [debian.VENV], ())
     return _headrace(["demo", *page, *arguments], layers)
 
 
@@ -260,8 +265,10 @@ def clean(arguments: Sequence[str]) -> int:
     parser.add_argument("--all", action="store_true", help="also .dev")
     folders = [BUILD, ROOT / "dist"]
     folders += [DEV] if parser.parse_args(arguments).all else []
-    for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)
+    # Nobody else tests, sets up or builds here meanwhile; the locks themselves may go.
+    with exclusive("tests.lock"), exclusive():
+        for folder in (one for one in folders if one.exists()):
+            shutil.rmtree(folder)
     return 0
 
 
@@ -287,11 +294,16 @@ COMMANDS = {
 }
 
 
-def _headrace(arguments: Sequence[str], layers: Sequence[provision.Layer]) -> int:
+def _headrace(
+    arguments: Sequence[str],
+    layers: Sequence[provision.Layer],
+    needs: Sequence[debian.Need] = debian.BUILD,
+    targets: Sequence[str] = building.PROGRAMS,
+) -> int:
     """Replaces this process, so that signals and the exit code are the command's own."""
     # A checkout of somebody else, or on a read-only mount, is used as it is.
     if os.access(ROOT, os.W_OK) or not (LIBRARY.exists() and VENV.is_dir()):
-        building.prepare(layers, configure=False)
+        building.prepare(layers, needs, targets, configure=False)
     wheels = [str(layer.folder) for layer in provision.WHEELS.values() if layer.folder.is_dir()]
     environment = {
         **os.environ,

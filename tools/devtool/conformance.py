@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from devtool import building, debian, provision, sources
-from devtool.paths import ROOT, VENV
+from devtool.paths import ROOT
+from devtool.prepared import run_prepared
 from devtool.provision import Layer
 from devtool.sources import Source
 from devtool.steps import run_steps
@@ -44,17 +43,15 @@ SUITES = {
 
 def run(arguments: Sequence[str]) -> int:
     """Prepares the suites that `arguments` choose and runs them. Returns the exit code."""
+    return run_prepared(RUNNER, arguments, lambda: _prepare(arguments))
+
+
+def _prepare(arguments: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(add_help=False)
     parser.add_argument("--suite", action="append")
     wanted = parser.parse_known_args(arguments)[0].suite or list(SUITES)
-    chosen = (
-        []
-        if {"-h", "--help"} & set(arguments)
-        else [SUITES[name] for name in wanted if name in SUITES]
-    )
+    chosen = [SUITES[name] for name in wanted if name in SUITES]
     needs = [need for suite in chosen for need in suite.debian]
     debian.ensure([*debian.BUILD, *needs])
     building.prepare([*provision.BUILD, *(layer for suite in chosen for layer in suite.layers)], ())
     run_steps(sources.pending(source for suite in chosen for source in suite.sources))
-    command = [str(VENV / "bin" / "python"), str(RUNNER), *arguments]
-    return subprocess.run(command, cwd=ROOT, env=dict(os.environ), check=False).returncode

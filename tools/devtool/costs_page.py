@@ -40,10 +40,7 @@ def write(data: dict) -> None:
 def promise_holders() -> list[str]:
     """The tests that docs/trust.md names."""
     rows = [line for line in PROMISES.read_text().splitlines() if line.startswith("| ")]
-    found = [
-        re.findall(r"`([\w/-]+\.(?:py|cc)(?:::\w+)?)`", row.rsplit(" | ", 1)[-1]) for row in rows
-    ]
-    return sorted({name for names in found for name in names})
+    return sorted({name for row in rows for name in HOLDER.findall(row.rsplit(" | ", 1)[-1])})
 
 
 def _runs(runs: dict) -> Iterable[str]:

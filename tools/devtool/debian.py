@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,9 +14,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from devtool.failure import Failure
-from devtool.lock import exclusive
+from devtool.lock import OF_THE_MACHINE, exclusive
 from devtool.steps import Step, fresh_log, run_logged, run_steps
 
+OLDEST_GCC = 12
 MULTIARCH = sysconfig.get_config_var("MULTIARCH") or ""
 
 
@@ -27,19 +30,41 @@ class Need:
     present: Callable[[], bool]
 
 
+def search_path() -> str:
+    """PATH, and behind it the folders of daemons, which ordinary users do not have in it."""
+    return f"{os.environ.get('PATH', os.defpath)}:/usr/local/sbin:/usr/sbin:/sbin"
+
+
 def _program(*names: str) -> Callable[[], bool]:
-    return lambda: all(shutil.which(name) for name in names)
+    return lambda: all(shutil.which(name, path=search_path()) for name in names)
+
+
+def compiler() -> list[str]:
+    """The words of CXX, as CMake takes them: a compiler, maybe behind ccache."""
+    return shlex.split(os.environ.get("CXX", "")) or ["c++"]
+
+
+def _preprocessed(*options: str) -> str | None:
+    """What the compiler makes of an empty source, None if it fails or is not there."""
+    command = [*compiler(), "-x", "c++", "-std=c++20", "-E", *options, "/dev/null"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return done.stdout if done.returncode == 0 else None
+
+
+def _compiles() -> bool:
+    """GCC only in the versions that cmake/HeadraceCompiler.cmake takes."""
+    macros = _preprocessed("-dM")
+    if macros is None:
+        return False
+    version = re.search(r"^#define __GNUC__ (\d+)", macros, re.MULTILINE)
+    return "#define __clang__ " in macros or version is None or int(version[1]) >= OLDEST_GCC
 
 
 def _header(name: str) -> Callable[[], bool]:
-    def present() -> bool:
-        compiler = shutil.which(os.environ.get("CXX", "c++"))
-        if compiler is None:
-            return False
-        command = [compiler, "-x", "c++", "-std=c++20", "-E", "-include", name, "/dev/null"]
-        return subprocess.run(command, capture_output=True, check=False).returncode == 0
-
-    return present
+    return lambda: _preprocessed("-include", name) is not None
 
 
 def _path(path: str) -> Callable[[], bool]:
@@ -61,7 +86,7 @@ def _can_make_venv() -> bool:
     return any(importlib.util.find_spec(module) for module in modules)
 
 
-COMPILER = Need("a C++ compiler", "g++", _program(os.environ.get("CXX", "c++")))
+COMPILER = Need(f"a C++ compiler (GCC {OLDEST_GCC} or later, or what CXX names)", "g++", _compiles)
 VENV = Need("Python's venv", "python3-venv", _can_make_venv)
 BUILD = (COMPILER, VENV)
 
@@ -143,10 +168,10 @@ def ensure(needs: Iterable[Need]) -> None:
 
     Errors: Failure with the one line to run as root.
     """
-    missing = [need for need in dict.fromkeys(needs) if not need.present()]
+    missing = _missing(needs)
     if not missing:
         return
-    packages = sorted({need.package for need in missing})
+    packages = _packages(missing)
     line = f"apt-get update && apt-get install -y --no-install-recommends {' '.join(packages)}"
     names = ", ".join(need.what for need in missing)
     if shutil.which("apt-get") is None:
@@ -164,15 +189,25 @@ def ensure(needs: Iterable[Need]) -> None:
     print(
         f"dev: missing on this machine: {names}; installing them by:\n    {line}", file=sys.stderr
     )
-    with exclusive("apt-get.lock"):
-        _install(packages)
-    left = [need.what for need in missing if not need.present()]
+    with exclusive("headrace-apt-get.lock", OF_THE_MACHINE):
+        # Another checkout may have installed it meanwhile.
+        if missing := _missing(missing):
+            _install(_packages(missing))
+    left = [need.what for need in _missing(missing)]
     if left:
         raise Failure(
             f"still missing: {', '.join(left)}",
-            "apt-get installed its packages but they cannot be found",
-            "check PATH and CXX",
+            "apt-get installed its packages but they cannot be found, or are too old",
+            "check PATH, and let CXX name another compiler if it is that",
         )
+
+
+def _missing(needs: Iterable[Need]) -> list[Need]:
+    return [need for need in dict.fromkeys(needs) if not need.present()]
+
+
+def _packages(needs: Iterable[Need]) -> list[str]:
+    return sorted({need.package for need in needs})
 
 
 def _install(packages: list[str]) -> None:
@@ -180,11 +215,14 @@ def _install(packages: list[str]) -> None:
     quiet = {"DEBIAN_FRONTEND": "noninteractive"}
     hint = "check the network and the package sources of this machine"
 
+    # Others may be at it: the system's own updates.
+    apt_get = ["apt-get", "-o", "DPkg::Lock::Timeout=600"]
+
     def update() -> None:
-        run_logged(["apt-get", "update"], log, hint, quiet)
+        run_logged([*apt_get, "update"], log, hint, quiet)
 
     def install() -> None:
-        command = ["apt-get", "install", "-y", "--no-install-recommends", *packages]
+        command = [*apt_get, "install", "-y", "--no-install-recommends", *packages]
         run_logged(command, log, hint, quiet)
 
     run_steps(

@@ -42,7 +42,8 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _pack(folder: Path) -> None:
-    shutil.rmtree(FOLDER, ignore_errors=True)
+    if folder == FOLDER:  # another one may have more in it
+        shutil.rmtree(FOLDER, ignore_errors=True)
     modules = f"{ROOT / 'tests' / 'mpi'}:{ROOT / 'tests' / 'support'}"
     subprocess.run(
         [VENV / "bin" / "python", SOURCES / "pack.py", folder],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import signal
+import subprocess
 import sys
 from collections.abc import Sequence
 
@@ -42,14 +43,15 @@ def main(arguments: Sequence[str]) -> int:
         print(failure.report(), file=sys.stderr)
         return 1
     except OSError as error:
-        if error.filename is None:
-            raise
-        failure = Failure(
-            f"cannot use '{error.filename}'",
-            error.strerror or "unknown",
-            "see who may write there, and how much space is left",
-        )
-        print(failure.report(), file=sys.stderr)
+        # What a write lacks has no name.
+        problem = f"cannot use '{error.filename}'" if error.filename else f"{name} did not end well"
+        action = "see who may write there, and how much space is left"
+        print(Failure(problem, error.strerror or str(error), action).report(), file=sys.stderr)
+        return 1
+    except subprocess.CalledProcessError as error:
+        command = error.cmd if isinstance(error.cmd, str) else str(error.cmd[0])
+        why = f"exit code {error.returncode}"
+        print(Failure(f"{command} failed", why, "see what it says above").report(), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\ndev: stopped", file=sys.stderr)

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from devtool import debian, old_glibc, provision, stub_names, symbol_versions
-from devtool.building import tool_environment
+from devtool.building import remove_if_moved, tool_environment
 from devtool.failure import Failure
 from devtool.lock import exclusive
 from devtool.paths import BUILD, MPI, ROOT, VENV
@@ -43,20 +43,39 @@ LAYER = provision.Layer("headers of old glibc versions, and auditwheel", VENV, (
 
 def build() -> list[Path]:
     """Makes all anew, and returns the files' paths. Errors: Failure."""
+    if re.search(r"\s", str(ROOT)):
+        raise Failure(
+            f"no packages can be made in '{ROOT}'",
+            "tools that make them cut names at blanks",
+            "move the checkout to a folder without any in its name",
+        )
     minimum = str(_project()["tool"]["headrace"]["glibc-minimum-portable"])
-    DIST.mkdir(exist_ok=True)
-    for old in DIST.glob(f"headrace-{version()}*"):
-        old.unlink()
     with exclusive(), tempfile.TemporaryDirectory(prefix="headrace-package-") as name:
+        remove_if_moved(PORTABLE)
         installing = provision.pending([*provision.BUILD, provision.TEST_TOOLS, LAYER])
         if installing:
             debian.ensure(debian.BUILD)
-        run_steps([*installing, *_steps(Path(name), minimum, fresh_log("package"))])
-    return [*sorted(DIST.glob(f"headrace-{version()}*")), *sorted((DIST / "recipes").iterdir())]
+        made = Path(name) / "made"
+        made.mkdir()
+        run_steps([*installing, *_steps(Path(name), made, minimum, fresh_log("package"))])
+        return publish(made)
 
 
-def _steps(folder: Path, minimum: str, log: Path) -> list[Step]:
-    """Of building in `folder`, once the tools are there."""
+def publish(made: Path) -> list[Path]:
+    """Moves all of `made` to dist, in place of what was made of this version before."""
+    DIST.mkdir(exist_ok=True)
+    for old in DIST.glob(f"headrace-{version()}*"):
+        if old.is_file():  # archives may have been unpacked there
+            old.unlink()
+    recipes = DIST / "recipes"
+    shutil.rmtree(recipes, ignore_errors=True)
+    packages = [shutil.move(path, DIST) for path in sorted(made.glob("headrace-*"))]
+    shutil.move(made / "recipes", recipes)
+    return [*map(Path, packages), *sorted(recipes.iterdir())]
+
+
+def _steps(folder: Path, made: Path, minimum: str, log: Path) -> list[Step]:
+    """Of building in `folder` what is to be published in `made`, once the tools are there."""
     platform_tag = f"manylinux_{minimum.replace('.', '_')}_{platform.machine()}"
     return [
         Step(
@@ -65,10 +84,10 @@ def _steps(folder: Path, minimum: str, log: Path) -> list[Step]:
         ),
         Step("building the wheel", lambda: _wheel(folder, minimum, log), log),
         Step(f"checking what it needs of glibc {minimum}", lambda: _check(folder, minimum)),
-        Step(f"naming it for {platform_tag}", lambda: _repair(folder, platform_tag, log)),
-        Step("packing the library and its programs", lambda: _pack_binaries(_built(DIST))),
-        Step("packing the sources", functools.partial(_pack_sources, folder, log)),
-        Step("writing recipes for the sources", _write_recipes),
+        Step(f"naming it for {platform_tag}", lambda: _repair(folder, made, platform_tag, log)),
+        Step("packing the library and its programs", lambda: _pack_binaries(made)),
+        Step("packing the sources", functools.partial(_pack_sources, folder, made, log)),
+        Step("writing recipes for the sources", lambda: _write_recipes(made)),
     ]
 
 
@@ -132,12 +151,12 @@ def _require_all_names(binaries: Iterable[Path]) -> None:
             )
 
 
-def _repair(folder: Path, platform_tag: str, log: Path) -> None:
+def _repair(folder: Path, made: Path, platform_tag: str, log: Path) -> None:
     """auditwheel also refuses what needs more than the platform has, and names the wheel for it."""
     excluded = [word for name in FROM_THE_MPI for word in ("--exclude", name)]
     command = [VENV / "bin" / "auditwheel", "repair", "--plat", platform_tag, "--only-plat"]
     action = "see what the platform lacks, and do without it"
-    run_logged([*command, *excluded, "-w", DIST, _built(folder)], log, action, tool_environment())
+    run_logged([*command, *excluded, "-w", made, _built(folder)], log, action, tool_environment())
 
 
 def _built(folder: Path) -> Path:
@@ -145,11 +164,11 @@ def _built(folder: Path) -> Path:
     return wheel
 
 
-def _pack_binaries(wheel: Path) -> None:
+def _pack_binaries(made: Path) -> None:
     """For machines without Python: LD_PRELOAD names lib/libheadrace.so."""
     top = f"headrace-{version()}"
-    archive = DIST / f"{top}-{platform.machine()}.tar.gz"
-    with zipfile.ZipFile(wheel) as source, tarfile.open(archive, "w:gz") as target:
+    archive = made / f"{top}-{platform.machine()}.tar.gz"
+    with zipfile.ZipFile(_built(made)) as source, tarfile.open(archive, "w:gz") as target:
         for name in sorted(one for one in source.namelist() if not one.endswith("/")):
             if name.startswith(("headrace/lib/", "headrace/bin/", "headrace/include/")):
                 mode = 0o644 if "/include/" in name else 0o755
@@ -158,13 +177,13 @@ def _pack_binaries(wheel: Path) -> None:
             _add(target, f"{top}/{name}", (ROOT / name).read_bytes(), 0o644)
 
 
-def _pack_sources(folder: Path, log: Path) -> None:
+def _pack_sources(folder: Path, made: Path, log: Path) -> None:
     """The sources as the wheel's backend packs them, and the headers of MPIs."""
     code = f"import backend; backend.build_sdist({str(folder)!r})"
     environment = {**tool_environment(), "PYTHONPATH": str(ROOT / "tools" / "wheel")}
     run_logged([VENV / "bin" / "python", "-c", code], log, "see the lines above", environment)
     top = f"headrace-{version()}"
-    archive = DIST / f"{top}-sources.tar.gz"
+    archive = made / f"{top}-sources.tar.gz"
     with (
         tarfile.open(folder / f"{top}.tar.gz") as source,
         tarfile.open(archive, "w:gz") as target,
@@ -175,14 +194,14 @@ def _pack_sources(folder: Path, log: Path) -> None:
             _add(target, f"{top}/vendor/mpi/{name}", path.read_bytes(), 0o644)
 
 
-def _write_recipes() -> None:
-    archive = DIST / f"headrace-{version()}-sources.tar.gz"
+def _write_recipes(made: Path) -> None:
+    archive = made / f"headrace-{version()}-sources.tar.gz"
     facts = {
         "@VERSION@": version(),
         "@SHA256@": hashlib.sha256(archive.read_bytes()).hexdigest(),
     }
-    folder = DIST / "recipes"
-    folder.mkdir(exist_ok=True)
+    folder = made / "recipes"
+    folder.mkdir()
     for template in sorted((ROOT / "packaging").glob("*.in")):
         text = template.read_text()
         for name, value in facts.items():

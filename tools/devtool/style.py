@@ -17,7 +17,7 @@ GENERATED = "generated/"
 def tracked(suffixes: Sequence[str]) -> list[str]:
     """Tracked files and new ones that are not ignored, with one of the suffixes."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    listed = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
     files = [name for name in listed.stdout.splitlines() if name.endswith(tuple(suffixes))]
     return [name for name in files if GENERATED not in name and (ROOT / name).exists()]
 

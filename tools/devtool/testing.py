@@ -14,6 +14,7 @@ from pathlib import Path
 
 from devtool import building, costs, debian, provision, tiers
 from devtool.costs import Case
+from devtool.failure import Failure
 from devtool.groups import Group
 from devtool.lock import exclusive
 from devtool.paths import LOGS, RELEASE, ROOT, VENV
@@ -21,6 +22,7 @@ from devtool.paths import LOGS, RELEASE, ROOT, VENV
 # Where the runner itself is stopped.
 SECONDS_TO_CLEAN_UP = 60
 NO_TESTS = 5  # pytest's exit code
+CHOOSING = ("-k", "-m", "--lf", "--last-failed")  # its options
 # How a case says that it was ended: pytest, ctest, and what runs programs with limits of their own.
 HUNG = re.compile(r"from pytest-timeout|^Timeout$|no end within \d+ s|did not end within \d+ s")
 
@@ -66,6 +68,12 @@ def run(groups: Sequence[Group], plan: Plan) -> int:
     has_rest = plan.tier == "full" or plan.minutes is not None
     if not has_rest:
         groups = [group for group in groups if _runs(group, first)]
+    if _chooses(plan.extra):
+        groups = [group for group in groups if group.paths]
+        if not groups:
+            raise Failure(
+                "no group is left", "words after -- choose tests of pytest's", "leave them out"
+            )
     needs = [need for group in groups for need in group.needs]
     layers = [layer for group in groups for layer in group.layers]
     # Not only when something is installed: a Debian package may be missing in a set-up checkout.
@@ -83,12 +91,20 @@ def run(groups: Sequence[Group], plan: Plan) -> int:
         if has_rest:
             end = None if plan.minutes is None else begin + plan.minutes * 60
             left_out = _run_rest(groups, plan.extra, end, outcomes)
+    if _chooses(plan.extra) and not any(one.passed + one.failed for one in outcomes.values()):
+        for one in outcomes.values():
+            one.problem = one.problem or "ran no test"
     code = _summary(outcomes, prepared, left_out)
     if plan.page:
         timed = {key: (one.cases, one.seconds) for key, one in outcomes.items()}
         failed = sum(one.failed for one in outcomes.values())
         costs.write(timed, prepared, load.others(), failed)
     return code
+
+
+def _chooses(extra: Sequence[str]) -> bool:
+    """Whether words for pytest choose some of its tests."""
+    return any(word.startswith(CHOOSING) for word in extra)
 
 
 def _runs(group: Group, tier: str) -> bool:
@@ -138,6 +154,8 @@ def _run_group(
     outcome = _counts(report)
     outcome.seconds = time.monotonic() - begin
     if outcome.passed + outcome.failed == 0:
+        if _chooses(extra) and code in (0, NO_TESTS):
+            return outcome  # tests of other groups
         if tier != tiers.REST or code not in (0, NO_TESTS):
             outcome.problem = "ran no test"
     elif code != 0 and not outcome.failed:

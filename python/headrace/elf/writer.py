@@ -35,16 +35,6 @@ def _jump_aarch64(place: int, slot: int) -> bytes:
     return struct.pack("<4I", 0xD503245F, adrp, ldr, 0xD61F0220)
 
 
-def _jump_riscv(place: int, slot: int) -> bytes:
-    # auipc t3, high; ld t3, low(t3); jr t3
-    distance = slot - place
-    high = (distance + 0x800) >> 12
-    low = distance - (high << 12)
-    auipc = 0x00000E17 | (high & 0xFFFFF) << 12
-    load = 0x000E3E03 | (low & 0xFFF) << 20
-    return struct.pack("<3I", auipc, load, 0x000E0067)
-
-
 @dataclass(frozen=True)
 class Machine:
     """number: of e_machine; address: the relocation that stores a symbol's address; jump: code
@@ -58,7 +48,6 @@ class Machine:
 MACHINES = {
     "EM_X86_64": Machine(62, 6, _jump_x86_64),
     "EM_AARCH64": Machine(183, 1025, _jump_aarch64),
-    "EM_RISCV": Machine(243, 2, _jump_riscv),
 }
 JUMP_SIZE = 16
 

@@ -34,10 +34,13 @@ DECIDING = {
         "- --",
     ),
 }
-# What --map-by has before its first colon, where nodes are filled up to their slots.
-FILLING = ("", "slot", "core", "hwthread")
-REARRANGING = ("span", "nolocal")
-FILLED, DEALT, OTHERWISE = "filled", "dealt", "otherwise"
+# What --map-by has before its modifiers, where nodes are filled up to their slots.
+CORES = {"core", "hwthread"}
+COUNTED = r"slot|node|ppr:\d+:node"
+REARRANGING = {"span", "nolocal"}
+EXCEEDING = ("-oversubscribe", "--oversubscribe")
+EACH_NODE = (*PER_NODE[OPENMPI.name], *ONE_PER_NODE[OPENMPI.name])
+DEALT, OTHERWISE = "dealt", "otherwise"
 PER_NODE_OF_INTEL = ("I_MPI_PERHOST", "HYDRA_PPN")
 UNKNOWN = -1  # ranks that no count tells
 
@@ -157,21 +160,25 @@ def mapped_by(option: Option) -> tuple[str, list[str]]:
 
 
 def _ways(contexts: Sequence[Context], family: Family) -> set[str]:
-    """How ranks are given to nodes, by the options that say so."""
-    found = {FILLED}
-    for option in (option for one in contexts for option in one.options):
-        if option.name in DECIDING.get(family.name, ()):
-            found.add(OTHERWISE)
-        elif family is OPENMPI and option.name in BY_NODE:
-            found.add(DEALT)
-        elif family is OPENMPI and option.name in MAP_BY:
-            mapping, modifiers = mapped_by(option)
-            if any(word.lower() in REARRANGING for word in modifiers):
-                found.add(OTHERWISE)
-            elif mapping == "node":
-                found.add(DEALT)
-            elif mapping not in FILLING and not re.fullmatch(r"ppr:\d+:node", mapping):
-                found.add(OTHERWISE)
+    """How ranks are given to nodes if these are not filled in turn."""
+    given = [option for one in contexts for option in one.options]
+    found = set()
+    if any(option.name in DECIDING.get(family.name, ()) for option in given):
+        found.add(OTHERWISE)
+    if family is not OPENMPI:
+        return found
+    mapped = [mapped_by(option) for option in given if option.name in MAP_BY]
+    modifiers = {word.lower() for _, words in mapped for word in words}
+    mappings = {mapping for mapping, _ in mapped if mapping}
+    if "node" in mappings or any(option.name in BY_NODE for option in given):
+        found.add(DEALT)
+    if any(re.fullmatch(COUNTED, one) is None for one in mappings - CORES):
+        found.add(OTHERWISE)
+    # Where ranks are mapped to cores, all may then go to the first node.
+    exceeds = "oversubscribe" in modifiers or any(one.name in EXCEEDING for one in given)
+    has_own = DEALT in found or mappings - CORES or any(one.name in EACH_NODE for one in given)
+    if modifiers & REARRANGING or (exceeds and not has_own):
+        found.add(OTHERWISE)
     return found
 
 

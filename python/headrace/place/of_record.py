@@ -6,9 +6,8 @@ import numpy as np
 
 from headrace.errors import HeadraceError
 from headrace.place.graph import Graph, of_messages
+from headrace.place.grid import MOST_RANKS
 from headrace.record.tables import Record
-
-MOST_RANKS = 1 << 24
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,7 @@ def call(what: str, *command: object) -> None:
 
 def build(cmake: str, *targets: str) -> None:
     options = ["-DCMAKE_BUILD_TYPE=Release", "-DHEADRACE_BENCH=OFF", "-DHEADRACE_WERROR=OFF"]
+    options.append("-DHEADRACE_ABI=OFF")
     if ccache := shutil.which("ccache"):
         options.append(f"-DCMAKE_CXX_COMPILER_LAUNCHER={ccache}")
     if not (BUILD / "build.ninja").exists():
