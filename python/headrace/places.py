@@ -23,6 +23,16 @@ def make_public_directory(folder: Path) -> None:
         one.chmod(0o755)
 
 
+def visible_in(folder: Path, ending: str = "") -> list[Path]:
+    """What a directory has with this ending, but for what begins with a dot, sorted; nothing where
+    it cannot be read."""
+    try:
+        names = sorted(os.listdir(folder), key=os.fsencode)
+    except OSError:
+        return []
+    return [folder / name for name in names if name.endswith(ending) and not name.startswith(".")]
+
+
 # Bytes that are tried before the work: more than a quota or a disk rounds away.
 TRIED_BYTES = 64 << 10
 # A name beside another one must not be too long where that one just fits.
@@ -39,7 +49,7 @@ def write_whole(path: Path, text: str, mode: int | None = None) -> None:
     path = _at_end_of_links(path)
     if mode is None and path.exists():
         mode = path.stat().st_mode & 0o777
-    data = text.encode()
+    data = text.encode(errors="surrogateescape")
     try:
         _write_beside(path, data, mode)
         _beside(path).replace(path)

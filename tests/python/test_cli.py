@@ -1,18 +1,24 @@
 """The command as users see it: exit codes, one line of error, nothing of ours on stdout."""
 
+import errno
 import hashlib
+import io
 import re
 import shutil
 import signal
 import subprocess
 import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 from cli_support import ROOT, Command, compile_c, link, make_mpi
+from rich.console import Console
 
-from headrace import entry
-from headrace.machine import mount_of
+from headrace import cli, entry
+from headrace.doctor import findings
+from headrace.machine import mount_of, mount_point
+from headrace.mpi.installed import Mpi
 
 HYDRA_VERSION = "HYDRA build details:"
 
@@ -215,18 +221,61 @@ def test_a_report_for_support_does_not_name_the_user(headrace, tmp_path):
     assert f"HEADRACE_USER={home}" in run("doctor").stdout
 
 
+def test_a_report_hides_names_beyond_ascii(headrace, tmp_path):
+    home = tmp_path / "josé"
+    home.mkdir()
+    own = {"HOME": str(home), "USER": "josé", "HEADRACE_USER": str(home / "none.toml")}
+    result = headrace("doctor", "--report", **own, HEADRACE_LOGPATH="/logs/josé/ü")
+    assert "jos" not in result.stdout, result.stdout
+    lines = result.stdout.splitlines()
+    assert "variable  HEADRACE_USER=~/none.toml" in lines
+    assert "variable  HEADRACE_LOGPATH=/logs/USER/\\xfc" in lines
+
+
+def test_a_report_is_made_in_a_directory_that_is_gone(headrace, tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    line = f"rmdir {gone}; exec {sys.executable} -m headrace doctor --report"
+    words = ["sh", "-c", line]
+    result = subprocess.run(words, cwd=gone, env=headrace.environ, capture_output=True, text=True)
+    assert "Traceback" not in result.stderr, result.stderr
+    [told] = profile_lines(result)
+    assert "no profile is of '.'" in told
+
+
+def test_doctor_takes_brackets_for_what_they_are():
+    console = Console(file=io.StringIO(), width=200)
+    mpi = Mpi("mpich", Path("/apps/[red]x[/y]/libmpi.so"), Path("/[gcc]/mpiexec"))
+    console.print(findings._table([mpi], str))
+    shown = console.file.getvalue()
+    assert "/apps/[red]x[/y]/libmpi.so" in shown and "/[gcc]/mpiexec" in shown
+
+
+def test_a_file_that_nobody_thought_of_is_one_line(headrace, monkeypatch, capsys):
+    def fail(**_):
+        raise PermissionError(errno.EACCES, "Permission denied", "/closed/x")
+
+    monkeypatch.setattr(cli.cli, "main", fail)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 1
+    line = "headrace: '/closed/x' cannot be used (Permission denied), see whether"
+    assert capsys.readouterr().err.startswith(line)
+
+
 def test_a_report_for_support_tells_which_profile_counts(headrace, tmp_path):
     name = {"HEADRACE_USER": str(tmp_path / "headrace.toml"), "HEADRACE_SITE": "/dev/null"}
     [line] = profile_lines(headrace("doctor", "--report", **name))
     assert "no profile is of " in line
     (tmp_path / "profiles").mkdir()
-    kind, point = mount_of(headrace.directory).kind, mount_of(headrace.directory).point
+    kind, point = mount_of(headrace.directory).kind, mount_point(headrace.directory)
     text = f"""
 [profile]
 format = 2
 date = "2026-11-30"
 [machine]
 node_ranks = 64
+nodes = 1
 [file_system]
 kind = "{kind}"
 mount = "{point}"

@@ -17,7 +17,6 @@ from tune_support import figures, measured
 
 from headrace import machine
 from headrace.mpi.installed import find_all
-from headrace.places import make_public_directory
 from headrace.settings.resolver import resolve_run
 from headrace.tune import fit, gains, profile, standing
 from headrace.tune.figures import read_figures
@@ -139,7 +138,7 @@ def written(path: Path, **of: str) -> Path:
 
 def test_what_is_checked_is_what_jobs_use(bench: Command, tmp_path: Path) -> None:
     """Of the user, of the site, by HEADRACE_PROFILE: as the library says."""
-    point = machine.mount_of(tmp_path).point
+    point = machine.mount_point(tmp_path)
     [kind] = re.findall(r"' on (\w+):", bench("hints", "data/f").stdout)
     here = {"file_system": kind, "processor": ""}
     of_site = written(tmp_path / "site" / "profiles" / "s.toml", **here, mount=point)
@@ -208,7 +207,6 @@ def test_a_site_gets_a_profile_that_everybody_can_read(bench: Command, tmp_path:
 def test_a_written_profile_is_for_everybody_whatever_the_umask(tmp_path: Path, mask: int) -> None:
     before = os.umask(mask)
     try:
-        make_public_directory(tmp_path / "site" / "profiles")
         profile.write(tmp_path / "site" / "profiles" / "p.toml", "text")
     finally:
         os.umask(before)
@@ -233,6 +231,7 @@ def test_who_uses_a_profile_depends_on_where_it_lies(tmp_path: Path, where: str,
         (tmp_path / name / "headrace.toml").touch()
     names = {"HEADRACE_USER": "config", "HEADRACE_SITE": "site"}
     run = resolve_run({name: str(tmp_path / of / "headrace.toml") for name, of in names.items()})
+    written(tmp_path / where)
     assert told in standing.use_of(tmp_path / where, run)
 
 
