@@ -246,6 +246,38 @@ def test_a_launchers_line_of_the_users(bench: Command, tmp_path: Path) -> None:
     assert "append together" in done.stdout and "the job had one node" in done.stdout
 
 
+def mpich(bench: Command) -> Path:
+    """Its launcher."""
+    return next(one.launcher for one in find_all(bench.environ) if one.kind == "mpich")
+
+
+LIMITED = """#!/bin/sh
+# The second rank may write less than it will want to.
+if [ "$PMI_RANK" = 1 ]; then ulimit -f 12288; fi
+exec "$@"
+"""
+
+
+def test_a_rank_that_fails_alone_ends_the_job(bench: Command, tmp_path: Path) -> None:
+    """As by a quota. The others wait for it in a collective call, which its end must not be."""
+    (tmp_path / "limited").write_text(LIMITED)
+    (tmp_path / "limited").chmod(0o755)
+    line = (mpich(bench), "-n", 2, tmp_path / "limited")
+    child = started(bench, "tune", "data", *SHORT, "--", *line, by=signal.SIGTERM, stderr=-1)
+    try:
+        _, said = child.communicate(timeout=120)
+    finally:
+        child.terminate()
+    assert child.returncode == 1 and b"File too large" in said, said
+    assert list((tmp_path / "data").iterdir()) == []
+
+
+def test_a_job_of_one_rank_is_not_measured(bench: Command, tmp_path: Path) -> None:
+    done = bench("tune", "data", *SHORT, "--", mpich(bench), "-n", 1)
+    assert done.returncode == 1 and "the first node has one rank" in done.stderr, done.stderr
+    assert not list((tmp_path / "config").rglob("*.toml"))
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [
