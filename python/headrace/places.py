@@ -39,10 +39,10 @@ TRIED_BYTES = 64 << 10
 LONGEST_NAME = 200
 
 
-def write_whole(path: Path, text: str, mode: int | None = None) -> None:
+def write_whole(path: Path, text: str, mode: int | None = None, lasting: bool = True) -> None:
     """Writes a file that is there as a whole or not at all; a pipe or a device is simply written
-    to. mode: of the file, whatever the umask says; without one a file keeps what it has. Errors:
-    OSError."""
+    to. mode: of the file, whatever the umask says; without one a file keeps what it has. lasting:
+    also after a crash of the machine, for which it waits. Errors: OSError."""
     if _is_special(path):
         path.write_text(text, encoding="utf-8")
         return
@@ -51,7 +51,7 @@ def write_whole(path: Path, text: str, mode: int | None = None) -> None:
         mode = path.stat().st_mode & 0o777
     data = text.encode(errors="surrogateescape")
     try:
-        _write_beside(path, data, mode)
+        _write_beside(path, data, mode, lasting)
         _beside(path).replace(path)
     except BaseException:
         _remove(_beside(path))
@@ -72,7 +72,7 @@ def try_whole(path: Path) -> None:
     with suppress(FileNotFoundError):
         tried.lstat()  # its name may be too long
     try:
-        _write_beside(tried, bytes(TRIED_BYTES), None)
+        _write_beside(tried, bytes(TRIED_BYTES), None, lasting=True)
     finally:
         _remove(_beside(tried))
 
@@ -90,8 +90,7 @@ def _beside(path: Path) -> Path:
     return path.with_name(f".{name}.{os.getpid()}")
 
 
-def _write_beside(path: Path, data: bytes, mode: int | None) -> None:
-    """To the disk: a crash must not leave an empty file."""
+def _write_beside(path: Path, data: bytes, mode: int | None, lasting: bool) -> None:
     beside = _beside(path)
     _remove(beside)  # of a process that had our number, and was killed
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -100,7 +99,8 @@ def _write_beside(path: Path, data: bytes, mode: int | None) -> None:
             os.fchmod(stream.fileno(), mode)
         stream.write(data)
         stream.flush()
-        os.fsync(stream.fileno())
+        if lasting:
+            os.fsync(stream.fileno())
 
 
 def _remove(path: Path) -> None:

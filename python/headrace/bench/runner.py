@@ -196,8 +196,13 @@ def measure(
 
 def reason(job: Job, code: int, output: str) -> str:
     """Why a run failed: what the program said, or how it ended."""
-    marker = f"{job.program}: error: "
-    lines = [line for line in output.splitlines() if line.strip()]
+    return why_of(job.program, code, output.splitlines())
+
+
+def why_of(program: str, code: int, output: Sequence[str]) -> str:
+    """The same of any program that tells errors as ours do. output: its lines."""
+    marker = f"{program}: error: "
+    lines = [line for line in output if line.strip()]
     own = [line.split(marker, 1)[1] for line in lines if marker in line]
     return own[0] if own else f"exit code {code}" + (f": {lines[-1]}" if lines else "")
 

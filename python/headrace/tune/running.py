@@ -13,7 +13,14 @@ from pathlib import Path
 from headrace import __version__, machine
 from headrace.bench.by_line import launch_by_line
 from headrace.bench.programs import find_program
-from headrace.bench.runner import GRACE_SECONDS, end_group, find_host, launch, start_captured
+from headrace.bench.runner import (
+    GRACE_SECONDS,
+    end_group,
+    find_host,
+    launch,
+    start_captured,
+    why_of,
+)
 from headrace.errors import HeadraceError
 from headrace.launch.values import Launch
 from headrace.tune.figures import Measured, from_program
@@ -150,9 +157,7 @@ def _lines(child: "subprocess.Popen[str]", end: float) -> Iterator[str]:
 
 
 def _failure(code: int, lines: Sequence[str]) -> HeadraceError:
-    marker = f"{PROGRAM}: error: "
-    own = [line.split(marker, 1)[1] for line in lines if marker in line]
-    why = own[0] if own else f"exit code {code}" + (f": {lines[-1]}" if lines else "")
+    why = why_of(PROGRAM, code, lines)
     return HeadraceError(NOT_MEASURED, why, "see why, or give another directory", 1)
 
 
