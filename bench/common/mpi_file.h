@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <exception>
 #include <string>
 
 #include "common/hints.h"
@@ -44,6 +45,22 @@ class MpiFile {
  private:
   MPI_File file_ = MPI_FILE_NULL;
   std::string path_;
+};
+
+/// Closes a file at the end of its block, but not where an exception ends it: all ranks close
+/// together, and those that have not failed would be waited for, while the job is to be aborted.
+class ClosedAtEnd {
+ public:
+  explicit ClosedAtEnd(MpiFile& file) : file_(file) {}
+  ~ClosedAtEnd() {
+    if (std::uncaught_exceptions() == before_) static_cast<void>(file_.close());
+  }
+  ClosedAtEnd(const ClosedAtEnd&) = delete;
+  ClosedAtEnd& operator=(const ClosedAtEnd&) = delete;
+
+ private:
+  MpiFile& file_;
+  const int before_ = std::uncaught_exceptions();
 };
 
 }  // namespace headrace::bench

@@ -62,11 +62,16 @@ Coherence measure_coherence(MPI_Comm both, const std::string& path) {
   std::int64_t stale = 0;
   for (std::int64_t i = 1; i <= kTries; ++i) {
     std::int64_t number = i;
-    if (rank == 0) MPI_File_write_at(file.handle(), 0, &number, 8, MPI_BYTE, MPI_STATUS_IGNORE);
+    MPI_Status status;
+    if (rank == 0) {
+      const int code = MPI_File_write_at(file.handle(), 0, &number, 8, MPI_BYTE, &status);
+      require(file.moved(code, status, MPI_BYTE, 8, "bytes", "write"));
+    }
     MPI_Barrier(both);
     if (rank == 1) {
       number = 0;
-      MPI_File_read_at(file.handle(), 0, &number, 8, MPI_BYTE, MPI_STATUS_IGNORE);
+      const int code = MPI_File_read_at(file.handle(), 0, &number, 8, MPI_BYTE, &status);
+      require(file.result(code, "read"));  // of too few bytes: it does not see them yet
       if (number != i) ++stale;
     }
     MPI_Barrier(both);

@@ -30,6 +30,7 @@ struct Parameters {
   double seconds = 180;
   Size piece;
   std::int64_t pieces = 1;
+  bool reads = false;
   bool show_help = false;
 };
 
@@ -42,6 +43,7 @@ Parameters parse(int argc, char** argv, std::string& help) {
                           {'t', "seconds", &p.seconds, "how long it should take"},
                           {0, "piece", &p.piece, "only a pattern of such pieces"},
                           {0, "pieces", &p.pieces, "of each rank, for --piece", 1},
+                          {0, "reads", &p.reads, "reads of them, not writes, for --piece"},
                           {'h', "help", &p.show_help, "this help"},
                       });
   parser.parse(argc, argv);
@@ -118,6 +120,10 @@ int body(int argc, char** argv) {
   MPI_Comm_size(place.node, &place.size);
   int is_first_node = world.rank == 0 ? 1 : 0;
   MPI_Bcast(&is_first_node, 1, MPI_INT, 0, place.node);
+  // With one there is no other path than each rank's own.
+  agree(world.communicator, is_first_node == 1 && place.size < 2
+                                ? "the first node has one rank, start two or more on a node"
+                                : "");
   constexpr std::int64_t kBytesOfRank = std::int64_t{24} << 20;
   require_space(world.communicator, place.file, kBytesOfRank * world.ranks_per_node);
   const Buffer cold = make_buffer(world.communicator, kColdBytes, Buffer::Place::page);
@@ -129,7 +135,8 @@ int body(int argc, char** argv) {
   if (is_first_node == 1) {
     std::vector<Task> tasks;
     if (parameters.piece.bytes > 0) {
-      add_pattern_tasks(place, parameters.piece.bytes, parameters.pieces, results.figures, tasks);
+      add_pattern_task(place, !parameters.reads, parameters.piece.bytes, parameters.pieces,
+                       results.figures, tasks);
     } else {
       add_request_tasks(place, results.figures, tasks);
       add_together_tasks(place, results.figures, tasks);
@@ -155,6 +162,5 @@ int body(int argc, char** argv) {
 }  // namespace headrace::bench::tune
 
 int main(int argc, char** argv) {
-  return headrace::bench::run_program(argc, argv, {"tune", "--minutes"},
-                                      headrace::bench::tune::body);
+  return headrace::bench::run_program(argc, argv, {"tune", "-n"}, headrace::bench::tune::body);
 }

@@ -38,7 +38,6 @@ class PiecesFile {
     pieces_ = Datatype::commit(type);
     require(file_.set_view(bytes * place.rank, MPI_BYTE, pieces_.get()));
   }
-  ~PiecesFile() { static_cast<void>(file_.close()); }
 
   /// Seconds of a call, on the rank that took longest. A write is to an empty file, and nothing
   /// that is read is cached before. Collective.
@@ -67,6 +66,7 @@ class PiecesFile {
   const std::int64_t count_;
   MpiFile file_;
   Datatype pieces_;
+  const ClosedAtEnd closed_{file_};
 };
 
 /// The number in "cores are 290 ns a page apart"; 0 without one.
@@ -136,29 +136,24 @@ void add_path_tasks(const Place& place, std::vector<Figure>& figures, Told& told
   }
 }
 
-void add_pattern_tasks(const Place& place, std::int64_t bytes, std::int64_t count,
-                       std::vector<Figure>& figures, std::vector<Task>& tasks) {
-  const auto measure = [&place, &figures, bytes, count](double seconds) {
+void add_pattern_task(const Place& place, bool writes, std::int64_t bytes, std::int64_t count,
+                      std::vector<Figure>& figures, std::vector<Task>& tasks) {
+  const auto measure = [&place, &figures, writes, bytes, count](double seconds) {
     const Buffer buffer = make_buffer(place.node, bytes * count, Buffer::Place::page);
     std::byte* const data = buffer.bytes().data();
     PiecesFile file(place, "automatic", bytes, count);
-    std::array<Figure, 2> of_direction;
-    for (const bool writes : {true, false}) {
-      Figure& figure = of_direction[writes ? 0 : 1];
-      figure = {.what = writes ? "write_pattern" : "read_pattern",
-                .ranks = place.size,
-                .bytes = bytes,
-                .count = count};
-      file.call(writes, data);
-      repeat(place.node, seconds / 2, kLeastSamples,
-             [&] { figure.seconds.push_back(file.call(writes, data)); });
-      const Hints hints = file.hints();
-      const auto found = hints.find(writes ? "headrace_write_taken" : "headrace_read_taken");
-      if (found != hints.end()) figure.path = found->second;
-    }
-    if (place.rank == 0) {
-      for (Figure& figure : of_direction) figures.push_back(std::move(figure));
-    }
+    Figure figure{.what = writes ? "write_pattern" : "read_pattern",
+                  .ranks = place.size,
+                  .bytes = bytes,
+                  .count = count};
+    file.call(true, data);
+    file.call(writes, data);
+    repeat(place.node, seconds, kLeastSamples,
+           [&] { figure.seconds.push_back(file.call(writes, data)); });
+    const Hints hints = file.hints();
+    const auto found = hints.find(writes ? "headrace_write_taken" : "headrace_read_taken");
+    if (found != hints.end()) figure.path = found->second;
+    if (place.rank == 0) figures.push_back(std::move(figure));
   };
   tasks.push_back({"a pattern of " + std::to_string(bytes) + " B", 1, measure});
 }

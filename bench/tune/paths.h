@@ -18,9 +18,9 @@ struct Told {
 void add_path_tasks(const Place& place, std::vector<Figure>& figures, Told& told,
                     std::vector<Task>& tasks);
 
-/// A collective call of `count` pieces of each rank by the path that the layer chooses: figures
-/// "write_pattern" and "read_pattern".
-void add_pattern_tasks(const Place& place, std::int64_t bytes, std::int64_t count,
-                       std::vector<Figure>& figures, std::vector<Task>& tasks);
+/// A collective call of `count` pieces of each rank by the path that the layer chooses: a figure
+/// "write_pattern" or "read_pattern".
+void add_pattern_task(const Place& place, bool writes, std::int64_t bytes, std::int64_t count,
+                      std::vector<Figure>& figures, std::vector<Task>& tasks);
 
 }  // namespace headrace::bench::tune

@@ -50,7 +50,6 @@ class Requests {
     MPI_Comm_size(ranks, &size_);
     require(file_.open(ranks, place.file, true, MPI_INFO_NULL));
   }
-  ~Requests() { static_cast<void>(file_.close()); }
 
   /// Makes a file of this many bytes for each rank, or empties it.
   void resize(std::int64_t bytes) {
@@ -97,6 +96,7 @@ class Requests {
   std::span<std::byte> memory_;
   PageCache& cache_;
   MpiFile file_;
+  const ClosedAtEnd closed_{file_};
   int rank_ = 0;
   int size_ = 1;
   std::int64_t at_ = 0;

@@ -1,5 +1,6 @@
 """The `headrace` command. Its commands are found in headrace/commands."""
 
+import os
 import sys
 from typing import NoReturn
 
@@ -7,7 +8,7 @@ import click
 
 from headrace import __version__
 from headrace.commands import CommandFolder
-from headrace.errors import USAGE, HeadraceError, discard_output, say
+from headrace.errors import USAGE, HeadraceError, discard_output, message, say
 
 
 @click.group(
@@ -47,6 +48,16 @@ def main() -> NoReturn:
     except BrokenPipeError:  # who reads our output has seen enough
         discard_output()
         sys.exit(1)
+    except OSError as error:  # a file that nobody has thought of
+        say(_file_line(error))
+        sys.exit(1)
+
+
+def _file_line(error: OSError) -> str:
+    name = error.filename
+    what = f"'{os.fsdecode(name)}'" if isinstance(name, str | bytes) else "something"
+    why = error.strerror or str(error)
+    return message(f"{what} cannot be used", why, "see whether it is there, and yours to use")
 
 
 def _usage_line(error: click.UsageError) -> str:

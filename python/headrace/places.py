@@ -23,25 +23,35 @@ def make_public_directory(folder: Path) -> None:
         one.chmod(0o755)
 
 
+def visible_in(folder: Path, ending: str = "") -> list[Path]:
+    """What a directory has with this ending, but for what begins with a dot, sorted; nothing where
+    it cannot be read."""
+    try:
+        names = sorted(os.listdir(folder), key=os.fsencode)
+    except OSError:
+        return []
+    return [folder / name for name in names if name.endswith(ending) and not name.startswith(".")]
+
+
 # Bytes that are tried before the work: more than a quota or a disk rounds away.
 TRIED_BYTES = 64 << 10
 # A name beside another one must not be too long where that one just fits.
 LONGEST_NAME = 200
 
 
-def write_whole(path: Path, text: str, mode: int | None = None) -> None:
+def write_whole(path: Path, text: str, mode: int | None = None, lasting: bool = True) -> None:
     """Writes a file that is there as a whole or not at all; a pipe or a device is simply written
-    to. mode: of the file, whatever the umask says; without one a file keeps what it has. Errors:
-    OSError."""
+    to. mode: of the file, whatever the umask says; without one a file keeps what it has. lasting:
+    also after a crash of the machine, for which it waits. Errors: OSError."""
     if _is_special(path):
         path.write_text(text, encoding="utf-8")
         return
     path = _at_end_of_links(path)
     if mode is None and path.exists():
         mode = path.stat().st_mode & 0o777
-    data = text.encode()
+    data = text.encode(errors="surrogateescape")
     try:
-        _write_beside(path, data, mode)
+        _write_beside(path, data, mode, lasting)
         _beside(path).replace(path)
     except BaseException:
         _remove(_beside(path))
@@ -62,7 +72,7 @@ def try_whole(path: Path) -> None:
     with suppress(FileNotFoundError):
         tried.lstat()  # its name may be too long
     try:
-        _write_beside(tried, bytes(TRIED_BYTES), None)
+        _write_beside(tried, bytes(TRIED_BYTES), None, lasting=True)
     finally:
         _remove(_beside(tried))
 
@@ -80,8 +90,7 @@ def _beside(path: Path) -> Path:
     return path.with_name(f".{name}.{os.getpid()}")
 
 
-def _write_beside(path: Path, data: bytes, mode: int | None) -> None:
-    """To the disk: a crash must not leave an empty file."""
+def _write_beside(path: Path, data: bytes, mode: int | None, lasting: bool) -> None:
     beside = _beside(path)
     _remove(beside)  # of a process that had our number, and was killed
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
@@ -90,7 +99,8 @@ def _write_beside(path: Path, data: bytes, mode: int | None) -> None:
             os.fchmod(stream.fileno(), mode)
         stream.write(data)
         stream.flush()
-        os.fsync(stream.fileno())
+        if lasting:
+            os.fsync(stream.fileno())
 
 
 def _remove(path: Path) -> None:

@@ -1,6 +1,6 @@
 """The command as users see it: exit codes, one line of error, nothing of ours on stdout."""
 
-import hashlib
+import errno
 import re
 import shutil
 import signal
@@ -9,10 +9,9 @@ import sys
 import tomllib
 
 import pytest
-from cli_support import ROOT, Command, compile_c, link, make_mpi
+from cli_support import ROOT, compile_c, link, make_mpi
 
-from headrace import entry
-from headrace.machine import mount_of
+from headrace import cli, entry
 
 HYDRA_VERSION = "HYDRA build details:"
 
@@ -168,79 +167,16 @@ def test_preload_keeps_what_is_preloaded(headrace, marker):
     assert headrace("preload", LD_PRELOAD=str(copy)).stdout == f"{copy}:{marker.library}\n"
 
 
-def test_doctor_lists_what_it_finds(headrace, make_launcher, marker):
-    make_launcher("mpiexec", HYDRA_VERSION + "\n    Version: 4.5.6\n")
-    library = make_mpi(headrace.directory, "libmpi.so.12")
-    result = headrace("doctor", HEADRACE_MPI_PATH=str(headrace.directory))
-    assert result.returncode == 0, result.stderr
-    (row,) = [line for line in result.stdout.splitlines() if str(library) in line]
-    assert "MPICH" in row and "4.5.6" in row
-    assert str(marker.library) in result.stdout
+def test_a_file_that_nobody_thought_of_is_one_line(headrace, monkeypatch, capsys):
+    def fail(**_):
+        raise PermissionError(errno.EACCES, "Permission denied", "/closed/x")
 
-
-def test_doctor_reports_what_support_asks_for(headrace, marker):
-    own = {"UCX_SECRET_KEY": "hush", "I_MPI_DEBUG": "1\n\x1b", "NAME": "private"}
-    result = headrace("doctor", "--report", HEADRACE_MPI_PATH="", **own)
-    lines = result.stdout.splitlines()
-    assert any(line.startswith("libc      glibc 2.") for line in lines)
-    digest = hashlib.sha256(marker.library.read_bytes()).hexdigest()
-    assert any(line.endswith(f"SHA-256 {digest}") for line in lines)
-    assert any(line.startswith("files     /dev/shm: ") for line in lines)
-    assert "variable  UCX_SECRET_KEY=(left out)" in lines
-    assert "variable  I_MPI_DEBUG=1\\n\\x1b" in lines
-    assert "hush" not in result.stdout and "private" not in result.stdout
-
-
-def test_a_report_for_support_does_not_name_the_user(headrace, tmp_path):
-    home = tmp_path / "home" / "jdoe"
-    (home / "run").mkdir(parents=True)
-    own = {
-        "HOME": str(home),
-        "USER": "jdoe",
-        "HEADRACE_LOGPATH": "/scratch/jdoe/logs/jdoe-1_jdoe_.x",
-        "HEADRACE_MPI_PATH": f"{home}/mpi:{home}-mpi",
-        "I_MPI_ROOT": "/scratch/jdoe2",
-        "HEADRACE_USER": str(home / "none.toml"),
-    }
-    run = Command({**headrace.environ, **own}, home / "run")
-    result = run("doctor", "--report", HEADRACE_PIECE="jdoe's")
-    text = result.stdout + result.stderr
-    assert "jdoe" not in text.replace("/scratch/jdoe2", ""), text
-    lines = result.stdout.splitlines()
-    assert "variable  HEADRACE_LOGPATH=/scratch/USER/logs/USER-1_USER_.x" in lines
-    assert any(re.fullmatch(r"variable  HEADRACE_MPI_PATH=~/mpi:/.*/USER-mpi", x) for x in lines)
-    assert "variable  I_MPI_ROOT=/scratch/jdoe2" in lines  # somebody else
-    assert any(line.startswith("files     ~/run: ") for line in lines)
-    # Without --report it is for the user alone.
-    assert f"HEADRACE_USER={home}" in run("doctor").stdout
-
-
-def test_a_report_for_support_tells_which_profile_counts(headrace, tmp_path):
-    name = {"HEADRACE_USER": str(tmp_path / "headrace.toml"), "HEADRACE_SITE": "/dev/null"}
-    [line] = profile_lines(headrace("doctor", "--report", **name))
-    assert "no profile is of " in line
-    (tmp_path / "profiles").mkdir()
-    kind, point = mount_of(headrace.directory).kind, mount_of(headrace.directory).point
-    text = f"""
-[profile]
-format = 2
-date = "2026-11-30"
-[machine]
-node_ranks = 64
-[file_system]
-kind = "{kind}"
-mount = "{point}"
-"""
-    (tmp_path / "profiles" / "p.toml").write_text(text)
-    [line] = profile_lines(headrace("doctor", "--report", **name))
-    assert line.endswith(
-        f"/profiles/p.toml' (of {kind} at {point}, 2026-11-30), "
-        "for files of one node, of up to 64 ranks"
-    )
-
-
-def profile_lines(result) -> list[str]:
-    return [line for line in result.stdout.splitlines() if line.startswith("profile ")]
+    monkeypatch.setattr(cli.cli, "main", fail)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 1
+    line = "headrace: '/closed/x' cannot be used (Permission denied), see whether"
+    assert capsys.readouterr().err.startswith(line)
 
 
 def test_launcher_is_run_in_place_of_the_command(headrace, make_launcher, first_on_path, marker):

@@ -1,7 +1,12 @@
 """What the command leaves to other users: nothing that they could read, guess or replace."""
 
 import os
+import shutil
+import signal
 import stat
+import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -98,3 +103,48 @@ def test_a_library_that_another_group_may_change_is_not_preloaded(tmp_path: Path
     os.chown(library, 0, max(os.getgroups(), default=0) + 1000)
     with pytest.raises(HeadraceError, match="a group that you are not in may change it"):
         find_library({"HEADRACE_LIBRARY": str(library)})
+
+
+def test_a_workspace_goes_though_somebody_still_writes_there(tmp_path: Path) -> None:
+    """As ranks do, for a moment after Ctrl-C."""
+    end = time.monotonic() + 0.5
+
+    def write(folder: Path) -> None:
+        while time.monotonic() < end:
+            with suppress(OSError):
+                (folder / "file").touch()
+
+    with pytest.raises(KeyboardInterrupt), workspace(tmp_path) as folder:
+        writer = threading.Thread(target=write, args=[folder])
+        writer.start()
+        raise KeyboardInterrupt
+    writer.join()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_workspace_that_stays_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("headrace.bench.workspace.PAUSE_SECONDS", 0)
+    monkeypatch.setattr("shutil.rmtree", lambda *_, **__: None)
+    with pytest.raises(KeyboardInterrupt), workspace(tmp_path) as folder:
+        raise KeyboardInterrupt
+    assert f"'{folder}' was not removed" in capsys.readouterr().err
+
+
+def test_a_second_ctrl_c_does_not_keep_a_workspace(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remove = shutil.rmtree
+
+    def interrupted(*words, **more) -> None:
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGTERM)
+        remove(*words, **more)
+
+    monkeypatch.setattr("shutil.rmtree", interrupted)
+    with pytest.raises(KeyboardInterrupt), workspace(tmp_path) as folder:
+        (folder / "file").touch()
+        raise KeyboardInterrupt
+    monkeypatch.undo()
+    assert list(tmp_path.iterdir()) == []

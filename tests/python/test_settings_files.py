@@ -240,11 +240,22 @@ def test_hints_of_a_settings_file_go_to_the_ranks(tmp_path: Path) -> None:
         *("HYDRA_LAUNCHER_EXEC", "PYTHONPATH", "BASH_ENV", "GCONV_PATH", "GLIBC_TUNABLES", "PATH"),
         *("OMPI_MCA_mca_base_component_path", "OMPI_MCA_plm_rsh_agent", "OMP_TOOL_LIBRARIES"),
         *("I_MPI_HYDRA_BOOTSTRAP_EXEC", "FI_PROVIDER_PATH", "UCX_MODULE_DIR", "I_MPI_ROOT"),
+        *("I_MPI_TUNING_BIN_DUMP", "I_MPI_TUNING_BIN", "UCX_STATS_DEST", "ROMIO_HINTS"),
+        "OMPI_MCA_hwloc_base_topo",
     ],
 )
 def test_no_file_suggests_which_code_runs(tmp_path: Path, name: str) -> None:
     path = write(tmp_path, f"[environment]\n{name} = 'x'\n")
     assert f"[environment] has {name}, which files may not" in refusal({}, files=[path])
+
+
+@pytest.mark.parametrize("value", ["/home/me/x", "file:/x", "./x", "a/b", "10.0.0.0/8,/x"])
+def test_no_file_suggests_the_name_of_another(tmp_path: Path, value: str) -> None:
+    path = write(tmp_path, f"[environment]\nUCX_A = '{value}'\n")
+    assert "[environment] gives UCX_A the name of a file" in refusal({}, files=[path])
+    for network in ("10.0.0.0/8", "10.0.0.0/8,fe80::/64"):
+        path = write(tmp_path, f"[environment]\nUCX_A = '{network}'\n")
+        assert resolve_run({}, files=[path]).variables == {"UCX_A": network}
 
 
 def test_files_suggest_what_tunes(tmp_path: Path) -> None:

@@ -9,6 +9,10 @@ from typing import Any
 import pytest
 from bench_support import bench_command
 from cli_support import Command
+from click.testing import CliRunner
+
+from headrace.commands import simulate as simulate_command
+from headrace.errors import HeadraceError
 
 METHODS = ("direct", "cb_align 0", "cb_align 1", "cb_align 2", "cb_align 2, lock-ahead")
 MEGABYTE = 1 << 20
@@ -141,3 +145,21 @@ def test_bad_input_is_told(bench: Command, flags: tuple[str, ...], text: str) ->
     assert done.returncode == 2
     assert text in done.stderr
     assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("flags", "name"),
+    [(("--json", "no/c.json"), "no"), (("--figure", "no/c"), "no"), (("--json", "d"), "d")],
+)
+def test_where_nothing_can_be_written_nothing_is_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...], name: str
+) -> None:
+    """What is asked for would be lost."""
+    (tmp_path / "no").write_text("a file")
+    (tmp_path / "d").mkdir()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(simulate_command, "play", lambda *_: pytest.fail("it is played"))
+    with pytest.raises(HeadraceError, match="cannot be written"):
+        simulate_command.require_writable(tmp_path / flags[1])
+    result = CliRunner().invoke(simulate_command.simulate, list(flags))
+    assert result.exit_code != 0 and name in f"{result.exception} {result.output}"

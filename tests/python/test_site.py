@@ -12,8 +12,12 @@ from pathlib import Path
 
 import pytest
 from cli_support import ROOT, Command, clean_environment, mpi_path
+from somebody import as_nobody
 
 from headrace import __version__
+from headrace.errors import HeadraceError
+from headrace.settings.resolver import resolve_run
+from headrace.site import check, files, given
 from headrace.site.files import MARKER
 
 RELEASE = ROOT / "build" / "release" / "lib" / "libheadrace.so"
@@ -60,11 +64,72 @@ def test_what_a_site_wrote_itself_is_not_overwritten(headrace, prefix) -> None:
     assert own.read_text() == "#%Module1.0\n" and not modules(prefix)[0].exists()
 
 
-@pytest.mark.parametrize("name", ["a b", "a:b", 'a"b', "a$b"])
+@pytest.mark.parametrize(
+    "name",
+    ["a b", "a:b", 'a"b', "a$b", "a'b", "a)b", "a,b", "a\rb", "a\vb", "a\u2028b", "a\udcffb"],
+)
 def test_folders_that_cannot_stand_in_a_module_file_are_refused(headrace, name) -> None:
     result = headrace("site", "init", headrace.directory / name)
     assert result.returncode == 2 and "cannot stand in a module file" in result.stderr
     assert not (headrace.directory / name).exists()
+
+
+def test_what_a_module_file_may_have_is_read_back(tmp_path: Path) -> None:
+    taken = [char for char in map(chr, range(0x250)) if is_taken(char)]
+    assert {"a", "é", "+", "-", "#", "~", "@", "=", "%"} <= set(taken)
+    for char in taken:
+        if char == "/":
+            continue
+        prefix = tmp_path / f"a{char}b"
+        site = files.Site(prefix, "1.0", prefix / "libheadrace.so", prefix / "bin")
+        for template in ("module.lua.jinja", "module.tcl.jinja"):
+            module = tmp_path / "module"
+            module.write_text(files._render(template, site))
+            found = given._read_module(module)
+            assert (found.library, found.settings) == (site.library, site.settings), char
+
+
+def is_taken(char: str) -> bool:
+    try:
+        files._require_quotable(Path(f"/a{char}b"))
+    except HeadraceError:
+        return False
+    return True
+
+
+def test_settings_behind_a_link_that_leads_nowhere_are_kept(headrace, tmp_path) -> None:
+    folder = tmp_path / "apps"
+    folder.mkdir()
+    (folder / "headrace.toml").symlink_to("/nfs/not/mounted/headrace.toml")
+    result = headrace("site", "init", folder)
+    assert result.returncode == 0 and "kept " in result.stdout, result.stderr
+    assert (folder / "headrace.toml").is_symlink()
+
+
+def test_settings_of_the_users_home_are_found(tmp_path: Path, monkeypatch) -> None:
+    """HEADRACE_SITE=~/s.toml, without a module."""
+    (tmp_path / "s.toml").write_text("[settings]\nquiet = 1\n")
+    monkeypatch.setattr(check, "find_file", lambda *_: "/bin/true")
+    here = given.Given(None, tmp_path / "libheadrace.so", Path("~/s.toml"))
+    environ = {"HOME": str(tmp_path), "PATH": os.defpath}
+    assert check.settings_problems(here, tmp_path, environ) == []
+    gone = given.Given(None, tmp_path / "libheadrace.so", tmp_path / "gone.toml")
+    monkeypatch.setattr(check, "resolve_run", lambda _: resolve_run({}))
+    [problem] = check.settings_problems(gone, tmp_path, environ)
+    assert "gone.toml' cannot be read (No such file or directory)" in problem
+
+
+def test_what_users_cannot_search_is_told(tmp_path: Path) -> None:
+    closed = tmp_path / "closed"
+    closed.mkdir()
+    (closed / "libheadrace.so").touch()
+    tmp_path.chmod(0o755)
+    closed.chmod(0o700)
+    here = given.Given(None, closed / "libheadrace.so", closed / "headrace.toml")
+    with as_nobody():
+        assert list(given.unreadable(here)) is not None
+        with pytest.raises(HeadraceError, match="is no site's folder"):
+            given.read_modules(closed)
 
 
 def test_a_folder_that_cannot_be_written_to_is_told(headrace) -> None:

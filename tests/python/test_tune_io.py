@@ -17,7 +17,6 @@ from tune_support import figures, measured
 
 from headrace import machine
 from headrace.mpi.installed import find_all
-from headrace.places import make_public_directory
 from headrace.settings.resolver import resolve_run
 from headrace.tune import fit, gains, profile, standing
 from headrace.tune.figures import read_figures
@@ -139,7 +138,7 @@ def written(path: Path, **of: str) -> Path:
 
 def test_what_is_checked_is_what_jobs_use(bench: Command, tmp_path: Path) -> None:
     """Of the user, of the site, by HEADRACE_PROFILE: as the library says."""
-    point = machine.mount_of(tmp_path).point
+    point = machine.mount_point(tmp_path)
     [kind] = re.findall(r"' on (\w+):", bench("hints", "data/f").stdout)
     here = {"file_system": kind, "processor": ""}
     of_site = written(tmp_path / "site" / "profiles" / "s.toml", **here, mount=point)
@@ -208,7 +207,6 @@ def test_a_site_gets_a_profile_that_everybody_can_read(bench: Command, tmp_path:
 def test_a_written_profile_is_for_everybody_whatever_the_umask(tmp_path: Path, mask: int) -> None:
     before = os.umask(mask)
     try:
-        make_public_directory(tmp_path / "site" / "profiles")
         profile.write(tmp_path / "site" / "profiles" / "p.toml", "text")
     finally:
         os.umask(before)
@@ -233,6 +231,7 @@ def test_who_uses_a_profile_depends_on_where_it_lies(tmp_path: Path, where: str,
         (tmp_path / name / "headrace.toml").touch()
     names = {"HEADRACE_USER": "config", "HEADRACE_SITE": "site"}
     run = resolve_run({name: str(tmp_path / of / "headrace.toml") for name, of in names.items()})
+    written(tmp_path / where)
     assert told in standing.use_of(tmp_path / where, run)
 
 
@@ -245,6 +244,38 @@ def test_a_launchers_line_of_the_users(bench: Command, tmp_path: Path) -> None:
     machine = tomllib.loads((tmp_path / "p.toml").read_text())["machine"]
     assert machine["node_ranks"] == 3 and "Open MPI" in machine["mpi"]
     assert "append together" in done.stdout and "the job had one node" in done.stdout
+
+
+def mpich(bench: Command) -> Path:
+    """Its launcher."""
+    return next(one.launcher for one in find_all(bench.environ) if one.kind == "mpich")
+
+
+LIMITED = """#!/bin/sh
+# The second rank may write less than it will want to.
+if [ "$PMI_RANK" = 1 ]; then ulimit -f 12288; fi
+exec "$@"
+"""
+
+
+def test_a_rank_that_fails_alone_ends_the_job(bench: Command, tmp_path: Path) -> None:
+    """As by a quota. The others wait for it in a collective call, which its end must not be."""
+    (tmp_path / "limited").write_text(LIMITED)
+    (tmp_path / "limited").chmod(0o755)
+    line = (mpich(bench), "-n", 2, tmp_path / "limited")
+    child = started(bench, "tune", "data", *SHORT, "--", *line, by=signal.SIGTERM, stderr=-1)
+    try:
+        _, said = child.communicate(timeout=120)
+    finally:
+        child.terminate()
+    assert child.returncode == 1 and b"File too large" in said, said
+    assert list((tmp_path / "data").iterdir()) == []
+
+
+def test_a_job_of_one_rank_is_not_measured(bench: Command, tmp_path: Path) -> None:
+    done = bench("tune", "data", *SHORT, "--", mpich(bench), "-n", 1)
+    assert done.returncode == 1 and "the first node has one rank" in done.stderr, done.stderr
+    assert not list((tmp_path / "config").rglob("*.toml"))
 
 
 @pytest.mark.parametrize(

@@ -198,7 +198,7 @@ def measure(
         raise RunFailed(
             way.key,
             f"{job.program} failed under {host.title}, {way.label}",
-            reason(job.program, code, output),
+            why_of(job.program, code, output.splitlines()),
             "run it by hand: headrace bench "
             f"{job.program} -n {job.ranks} --mpi {host.name}{'' if way.preload else ' --plain'}",
         )
@@ -208,10 +208,11 @@ def measure(
         summary.unlink(missing_ok=True)
 
 
-def reason(program: str, code: int, output: str) -> str:
-    """Why a run failed: what the program said, or how it ended."""
+def why_of(program: str, code: int, output: Sequence[str]) -> str:
+    """Why a run failed: what a program that tells errors as ours do said, or how it ended.
+    output: its lines."""
     marker = f"{program}: error: "
-    lines = [line for line in output.splitlines() if line.strip()]
+    lines = [line for line in output if line.strip()]
     own = [line.split(marker, 1)[1] for line in lines if marker in line]
     return own[0] if own else f"exit code {code}" + (f": {lines[-1]}" if lines else "")
 

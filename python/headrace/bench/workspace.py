@@ -1,15 +1,21 @@
 """Directories for benchmark files that are gone when the command ends, also on Ctrl-C."""
 
 import os
+import shutil
 import signal
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
 from headrace import machine
-from headrace.errors import HeadraceError
+from headrace.errors import HeadraceError, say
+
+# To remove a directory, and what passes between them.
+TRIES, PAUSE_SECONDS = 10, 0.3
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 Handler = Callable[[int, FrameType | None], None]
 
@@ -19,15 +25,34 @@ def workspace(directory: Path) -> Iterator[Path]:
     """A new directory inside `directory`, removed with all it holds at the end of the block; an
     end by SIGTERM or SIGHUP, too."""
     try:
-        folder = tempfile.TemporaryDirectory(prefix="headrace-", dir=directory)
+        folder = Path(tempfile.mkdtemp(prefix="headrace-", dir=directory))
     except OSError as error:
         raise HeadraceError(
             f"no files can be made in '{directory}'",
             error.strerror or str(error),
             "name another directory with --dir",
         ) from error
-    with ended_in_order(), folder as name:
-        yield Path(name)
+    with ended_in_order():
+        try:
+            yield folder
+        finally:
+            _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Ranks that are being ended may still have files open, which NFS then keeps, and make others.
+    A second Ctrl-C must not leave them."""
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in _ENDING}
+    try:
+        for _ in range(TRIES):
+            shutil.rmtree(folder, ignore_errors=True)
+            if not os.path.lexists(folder):
+                return
+            time.sleep(PAUSE_SECONDS)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    say(f"'{folder}' was not removed (something still writes there), remove it")
 
 
 @contextmanager

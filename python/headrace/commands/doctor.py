@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from headrace import machine
 from headrace.doctor import support_report
 from headrace.doctor.anonymous import hider
 from headrace.doctor.findings import show
@@ -35,18 +36,37 @@ def doctor(fronts: tuple[Path, ...], is_for_support: bool) -> int:
     hide = hider(os.environ) if is_for_support else str
     problems = show(fronts, os.environ, hide)
     if is_for_support:
-        for line in support_report.lines(library_or_none(os.environ), Path.cwd(), os.environ):
-            click.echo(hide(line))
-        click.echo(hide(f"profile   {_profile(Path.cwd())}"))
+        here = _here()
+        library = library_or_none(os.environ)
+        for line in support_report.lines(library, here, os.environ, hide):
+            click.echo(_printable(hide(line)))
+        click.echo(_printable(hide(f"profile   {_profile(here)}")))
     for problem in problems:
         say(problem)
     return 1 if problems else 0
 
 
+def _printable(text: str) -> str:
+    """Names of files need not be UTF-8."""
+    return text.encode(errors="backslashreplace").decode()
+
+
+def _here() -> Path:
+    """The current directory; "." where it was removed."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return Path()
+
+
 def _profile(directory: Path) -> str:
     """Which one jobs here use for files in a directory."""
     try:
-        found = standing.used(directory, resolve_run(os.environ))
+        machine.mount_point(directory)
+    except OSError as error:
+        return f"'{directory}' cannot be looked at ({error.strerror})"
+    try:
+        found = standing.used(directory, resolve_run(os.environ), os.environ)
     except HeadraceError as error:
         return str(error)
     if found is None:

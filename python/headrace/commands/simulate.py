@@ -5,6 +5,8 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from headrace.errors import unwritable
+from headrace.places import try_whole
 from headrace.simulate import figure
 from headrace.simulate.output import show, write
 from headrace.simulate.play import play
@@ -71,6 +73,8 @@ def simulate(
     """
     if prefix is not None:
         figure.require()
+    for file in (json_file, *(figure.files(prefix) if prefix is not None else ())):
+        require_writable(file)
     flags["pieces"] = flags.pop("pieces_per_call")
     played = [play(_named({**flags, "piece": piece}), costs) for piece in pieces]
     show(Console(), played)
@@ -78,6 +82,15 @@ def simulate(
         write(json_file, played)
     if prefix is not None:
         figure.draw(played, prefix)
+
+
+def require_writable(file: Path | None) -> None:
+    """Before all is played."""
+    try:
+        if file is not None:
+            try_whole(file)
+    except OSError as error:
+        raise unwritable(file, error, "give another name") from error
 
 
 def _named(flags: dict[str, int]) -> dict[str, int]:

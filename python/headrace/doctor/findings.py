@@ -5,6 +5,7 @@ from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from headrace import __version__, machine
 from headrace.errors import HeadraceError
@@ -66,7 +67,7 @@ def _table(mpis: Sequence[Mpi], hide: Callable[[str], str]) -> Table:
     for mpi in mpis:
         standard = "yes" if mpi.abi_library else "no"
         row = (mpi.title, mpi.version, mpi.launcher, mpi.library, standard, mpi.source)
-        table.add_row(*(hide(str(cell)) for cell in row))
+        table.add_row(*(Text(hide(str(cell))) for cell in row))  # whose brackets are no markup
     return table
 
 

@@ -5,7 +5,7 @@ import os
 import platform
 import re
 import resource
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from headrace import machine
@@ -24,8 +24,14 @@ LIMITS = {
 MIB = 1 << 20
 
 
-def lines(library: Path | None, directory: Path, environ: Mapping[str, str]) -> Iterator[str]:
-    """One line a fact. directory: where the job's files are. None of it asks the network."""
+def lines(
+    library: Path | None,
+    directory: Path,
+    environ: Mapping[str, str],
+    hide: Callable[[str], str] = str,
+) -> Iterator[str]:
+    """One line a fact. directory: where the job's files are. hide: what it leaves of a text is what
+    is escaped; lines are to be given to it, too. None of it asks the network."""
     yield f"system    {_system_name()}, Linux {platform.release()}, {platform.machine()}"
     yield f"libc      {os.confstr('CS_GNU_LIBC_VERSION') or 'not glibc'}"
     yield f"processor {_processor()}, {machine.available_cores()} cores for this process"
@@ -39,7 +45,7 @@ def lines(library: Path | None, directory: Path, environ: Mapping[str, str]) -> 
         yield f"limit     {what}: {_limit(resource.getrlimit(number)[0])}"
     for name, value in sorted(environ.items()):
         if name.startswith(SHOWN):
-            shown = "(left out)" if SECRET.search(name) else ascii(value)[1:-1]
+            shown = "(left out)" if SECRET.search(name) else ascii(hide(value))[1:-1]
             yield f"variable  {name}={shown}"
 
 
@@ -73,10 +79,9 @@ def _memory() -> str:
 def _mount(name: str) -> str:
     """The mount that a directory lies on: its type, options and room."""
     try:
-        room = os.statvfs(name)
+        room, mount = os.statvfs(name), machine.mount_of(name)
     except OSError as error:
         return f"{name}: {error.strerror}"
-    mount = machine.mount_of(name)
     free = room.f_bavail * room.f_frsize // MIB
     total = room.f_blocks * room.f_frsize // MIB
     return f"{name}: {mount.kind} ({mount.options}), {free} of {total} MiB are free"

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from headrace.errors import unwritable
+from headrace.places import write_whole
 
 
 def folder_for_files(environ: Mapping[str, str], kind: str) -> Path:
@@ -15,12 +16,10 @@ def folder_for_files(environ: Mapping[str, str], kind: str) -> Path:
 
 
 def write(file: tuple[Path, str]) -> None:
-    """Writes a file, as others may do at the same time."""
+    """Writes a file, as others may do at the same time. A launch does not wait for the disk."""
     path, text = file
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f"{path.name}.{os.getpid()}.part")
-        part.write_text(text)
-        part.replace(path)
+        write_whole(path, text, lasting=False)
     except OSError as error:
         raise unwritable(path, error, "set XDG_CACHE_HOME to a directory of yours") from error

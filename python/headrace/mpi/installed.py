@@ -102,7 +102,7 @@ def from_library(library: Path, environ: Mapping[str, str], source: str = "") ->
         return None
     beside = library.with_name("libmpi_abi.so.1")
     launcher = _launcher_beside(library, kind, environ) or _launcher_around(kind, environ)
-    return Mpi(kind, library, launcher, source, beside if beside.is_file() else None)
+    return Mpi(kind, library, launcher, source, beside if os.path.isfile(beside) else None)
 
 
 def _launcher_beside(library: Path, kind: str, environ: Mapping[str, str]) -> Path | None:
@@ -126,7 +126,7 @@ def _launcher_around(kind: str, environ: Mapping[str, str]) -> Path | None:
 def _launcher_in(folder: Path, kind: str, environ: Mapping[str, str]) -> Path | None:
     for name in LAUNCHER_NAMES[kind]:
         candidate = folder / name
-        if not os.access(candidate, os.X_OK) or not candidate.is_file():
+        if not os.access(candidate, os.X_OK) or not os.path.isfile(candidate):
             continue
         family = detect(candidate, environ)
         if family is not None and family.name == LAUNCHER_FAMILY[kind]:
@@ -149,7 +149,7 @@ def in_prefix(
         for name in LIBRARY_NAMES:
             library = prefix / folder / name
             # A libmpi.so may be the linker's script instead of a library.
-            if library.is_file() and is_mpi_library(library):
+            if os.path.isfile(library) and is_mpi_library(library):
                 mpi = from_library(library, environ, source)
                 if mpi is not None and mpi.launcher and (not kinds or mpi.kind in kinds):
                     return mpi
@@ -184,6 +184,6 @@ def _prefixes(environ: Mapping[str, str]) -> Iterator[tuple[Path, str, tuple[str
             yield Path(environ[name]), name, ()
     for entry in environ.get("PATH", "").split(os.pathsep):
         for kind, names in LAUNCHER_NAMES.items():
-            if entry and any((Path(entry) / name).is_file() for name in names):
+            if entry and any(os.path.isfile(f"{entry}/{name}") for name in names):
                 yield Path(entry).parent, "PATH", (kind,)
     yield Path(sys.prefix), "beside headrace", ()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from headrace.errors import HeadraceError
 from headrace.settings.setting import PREFIX, Setting, variable_name
-from headrace.settings.suggested import NEVER_SUGGESTED, may_suggest_variable
+from headrace.settings.suggested import NEVER_SUGGESTED, may_suggest_value, may_suggest_variable
 
 FILE_TABLE = "settings"
 SUGGESTED_TABLE = "headrace"
@@ -146,6 +146,9 @@ def _variables(document: Mapping[str, object], path: Path) -> dict[str, str]:
             why = f"[environment] has {name}, which files may not suggest"
             raise _unreadable(path, why, "set it in your job script")
         values[name] = _text(name, value, path)
+        if not may_suggest_value(values[name]):
+            why = f"[environment] gives {name} the name of a file"
+            raise _unreadable(path, why, "set it in your job script")
         if "\0" in values[name]:
             raise _unreadable(path, f"the value of '{name}' has a zero byte", "leave it out")
     return values

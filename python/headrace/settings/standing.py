@@ -21,6 +21,7 @@ from headrace.texts import LONGEST_PATH, shown
 
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 MOST_BYTES = 64 << 10
+FILE_OF_YOURS = "give a file that you can read and others cannot write"
 _WHY_NOT = {one.name: NOT_IN_FILES[one.scope] for one in SETTINGS if one.scope}
 
 
@@ -71,12 +72,19 @@ def _in_no_table(entry: Entry, place: str) -> str:
     )
 
 
+def with_home(name: str, environ: Mapping[str, str]) -> str:
+    """A file's name, ~/ replaced as the library does it; "" where nobody says what ~ is."""
+    if not name.startswith("~/"):
+        return name
+    home = environ.get("HOME", "")
+    return home + name[1:] if home.startswith("/") else ""
+
+
 def standing_layers(name: str, named: bool, whose: str, environ: Mapping[str, str]) -> list[Layer]:
     """The layers of the file `name`, if there is one that only root, this user or the owner of this
     package can have written; the first counts most. Never an error: a job goes on without it.
     `named`: whether somebody asked for this file, so that it must be there. `whose`: for people."""
-    if name.startswith("~/"):
-        name = environ["HOME"] + name[1:] if environ.get("HOME", "").startswith("/") else ""
+    name = with_home(name, environ)
     path = Path(name)
     origin = f"{whose} '{shown(str(path), LONGEST_PATH)}'"
     try:
@@ -100,17 +108,9 @@ def _layers(origin: str, path: Path, descriptor: int) -> list[Layer]:
     status = os.fstat(descriptor)
     if stat.S_ISCHR(status.st_mode):  # /dev/null has nothing to say
         return []
-    if not stat.S_ISREG(status.st_mode):
-        return [_refused(origin, "it is no file")]
-    if status.st_size > MOST_BYTES:
-        return [_refused(origin, f"it has more than {MOST_BYTES >> 10} KiB")]
-    why = _why_not_trusted(status, is_directory=False) or _why_not_trusted(
-        path.parent.stat(), is_directory=True
-    )
-    if why:
-        folder = shown(str(path.parent), LONGEST_PATH)
-        return [_refused(origin, why, f"let its owner type chmod go-w {folder}")]
     try:
+        if why := why_refused(status, path):
+            return [_refused(origin, why, remedy_of(why, path))]
         with open(descriptor, "rb", closefd=False) as stream:
             data = stream.read(MOST_BYTES)
     except OSError as error:
@@ -141,6 +141,28 @@ def _by_turns(given: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
     return turns
 
 
+def why_refused(status: os.stat_result, path: Path) -> str:
+    """Why the library does not read a file of settings or a profile; "" if it does. Errors:
+    OSError."""
+    if not stat.S_ISREG(status.st_mode):
+        return "it is no file"
+    if status.st_size > MOST_BYTES:
+        return f"it has more than {MOST_BYTES >> 10} KiB"
+    return _why_not_trusted(status, is_directory=False) or why_directory_refused(path.parent)
+
+
+def why_directory_refused(folder: Path) -> str:
+    """Why the library reads no such file there. Errors: OSError."""
+    return _why_not_trusted(folder.stat(), is_directory=True)
+
+
+def remedy_of(why: str, path: Path) -> str:
+    """What to do about why_refused()."""
+    if "directory" in why:
+        return f"let its owner type chmod go-w {shown(str(path.parent), LONGEST_PATH)}"
+    return FILE_OF_YOURS
+
+
 def _why_not_trusted(status: os.stat_result, is_directory: bool) -> str:
     is_safe = is_directory and status.st_mode & stat.S_ISVTX
     if status.st_mode & OTHERS and not is_safe:
@@ -150,8 +172,6 @@ def _why_not_trusted(status: os.stat_result, is_directory: bool) -> str:
     return f"{'its directory' if is_directory else 'it'} belongs to another user"
 
 
-def _refused(origin: str, why: str, of_directory: str = "") -> Layer:
-    remedy = of_directory if "directory" in why else ""
-    remedy = remedy or "give a file that you can read and others cannot write"
+def _refused(origin: str, why: str, remedy: str = FILE_OF_YOURS) -> Layer:
     line = f"{origin} is ignored ({why}), {remedy}"
     return Layer(origin, {}, strict=False, forwarded=False, problems=[line])

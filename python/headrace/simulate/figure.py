@@ -11,6 +11,11 @@ from headrace.simulate.play import Played
 COLOURS = ("#999999", "#D55E00", "#E69F00", "#0072B2", "#56B4E9")
 
 
+def files(prefix: Path) -> list[Path]:
+    """What draw() writes."""
+    return [prefix.with_name(f"{prefix.name}.{kind}") for kind in ("svg", "png")]
+
+
 def draw(played: Sequence[Played], prefix: Path) -> list[Path]:
     """Writes PREFIX.svg and PREFIX.png."""
     require()

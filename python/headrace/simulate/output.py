@@ -9,6 +9,7 @@ from rich.console import Console
 from headrace.bench.peers.output import show_table
 from headrace.bench.peers.tables import Table
 from headrace.errors import unwritable
+from headrace.places import write_whole
 from headrace.simulate.play import Played
 
 MEGA = 1e6
@@ -65,6 +66,6 @@ def show(console: Console, played: Sequence[Played]) -> None:
 def write(file: Path, played: Sequence[Played]) -> None:
     """All counts, as JSON. Raises HeadraceError where the file cannot be written."""
     try:
-        file.write_text(json.dumps([one.job for one in played], indent=1) + "\n")
+        write_whole(file, json.dumps([one.job for one in played], indent=1) + "\n")
     except OSError as error:
         raise unwritable(file, error, "give another name") from error

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from headrace.bench.jobs import Job, Measurement, read_measurement, tile_job
 from headrace.bench.programs import find_file, find_program
-from headrace.bench.runner import Host, is_oversubscribed, presets, reason, run_captured
+from headrace.bench.runner import Host, is_oversubscribed, presets, run_captured, why_of
 from headrace.errors import HeadraceError
 from headrace.launch.preload import combine_preload, without_headrace
 from headrace.launch.start import launch_line
 from headrace.launch.values import RankEnvironment
 from headrace.settings.resolver import resolve_run
-from headrace.settings.standing import parse_standing
+from headrace.settings.standing import parse_standing, with_home
 from headrace.site.given import Given
 
 RANKS = 2
@@ -58,12 +58,21 @@ def settings_problems(given: Given, folder: Path, environ: Mapping[str, str]) ->
     problems = list(resolve_run(made).problems)
     if problems:
         return problems
-    patterns = parse_standing(given.settings.read_bytes(), given.settings).patterns
+    file = Path(with_home(str(given.settings), environ))
+    try:
+        patterns = parse_standing(file.read_bytes(), file).patterns
+    except OSError as error:
+        why = error.strerror or str(error)
+        return [f"the site's settings '{file}' cannot be read ({why}), let everybody read them"]
     program = find_file("hints", environ)
     for name in ("site-check.dat", *map(name_for, patterns)):
         command = [program, folder / name, *CALL]
         done = subprocess.run(
-            command, env={**made, "HEADRACE_QUIET": "0"}, capture_output=True, text=True
+            command,
+            env={**made, "HEADRACE_QUIET": "0"},
+            capture_output=True,
+            text=True,
+            errors="replace",
         )
         lines = own_lines(done.stderr)
         problems += [
@@ -132,7 +141,7 @@ def _run(host: Host, folder: Path, environ: Mapping[str, str]) -> tuple[Measurem
     if code not in (0, 1) or not summary.is_file():
         raise HeadraceError(
             f"a job of {RANKS} ranks failed under {host.title}",
-            reason(job.program, code, output),
+            why_of(job.program, code, output.splitlines()),
             "start an MPI program without Headrace there first",
         )
     return read_measurement(job, summary), output

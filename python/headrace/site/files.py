@@ -7,12 +7,13 @@ from pathlib import Path
 import jinja2
 
 from headrace.errors import HeadraceError, unwritable
-from headrace.places import make_public_directory
+from headrace.places import make_public_directory, write_whole
 
 MARKER = "Written by 'headrace site init', which writes it anew when it is run again."
 SETTINGS = "headrace.toml"
-# Characters that mean something in Tcl, in Lua's strings, or in a list of paths.
-UNQUOTABLE = ' :;"\\[]{}$\t\n'
+# Characters that mean something in Tcl, in Lua's strings, in a list of paths, or to those who read
+# these files by their words, as `headrace site check` does. None that cannot be printed will do.
+UNQUOTABLE = " :;\"'\\[]{}(),$"
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,11 @@ def write(site: Site) -> list[tuple[Path, str]]:
 
 
 def _require_quotable(path: Path) -> None:
-    bad = next((char for char in str(path) if char in UNQUOTABLE), None)
+    text = str(path)
+    bad = next((char for char in text if char in UNQUOTABLE or not char.isprintable()), None)
     if bad is not None:
         raise HeadraceError(
-            f"'{path}' cannot stand in a module file",
+            f"{text!r} cannot stand in a module file",
             f"it has the character {bad!r}",
             "give another folder",
         )
@@ -80,11 +82,12 @@ def _render(name: str, site: Site) -> str:
 
 
 def _is_kept(path: Path) -> bool:
-    return path.name == SETTINGS and path.exists()
+    """Also a link that leads nowhere yet."""
+    return path.name == SETTINGS and os.path.lexists(path)
 
 
 def _refuse_edited(path: Path) -> None:
-    if path.name == SETTINGS or not path.exists():
+    if path.name == SETTINGS or not os.path.exists(path):
         return
     try:
         text = path.read_text(errors="replace")
@@ -104,13 +107,7 @@ def _put(path: Path, text: str) -> str:
         return "kept"
     try:
         make_public_directory(path.parent)
-        beside = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            beside.write_text(text)
-            beside.chmod(0o644)
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
+        write_whole(path, text, 0o644)
     except OSError as error:
         raise unwritable(path, error, "give a folder that you may write to") from error
     return "written"

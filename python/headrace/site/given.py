@@ -1,5 +1,6 @@
 """What a site gives its users: read from its module files, and whether users can read it."""
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,6 +8,7 @@ from pathlib import Path
 
 from headrace.errors import HeadraceError
 from headrace.launch.preload import LIBRARY_NAME
+from headrace.places import visible_in
 
 # In Lua `append_path("NAME", "value")`, in Tcl `append-path NAME value`. No value has a blank.
 BETWEEN = r"""[\s"'(,]+"""
@@ -30,7 +32,7 @@ def read_modules(prefix: Path) -> list[Given]:
     """What each module file of a site sets, by the files' names. Errors: HeadraceError if there is
     none, or one that does not preload Headrace."""
     folder = prefix / "modulefiles" / "headrace"
-    files = sorted(path for path in folder.glob("[!.]*") if path.is_file())
+    files = [path for path in visible_in(folder) if os.path.isfile(path)]
     if not files:
         raise HeadraceError(
             f"'{prefix}' is no site's folder",
@@ -62,15 +64,21 @@ def unreadable(given: Given) -> Iterator[str]:
     """A line on each file that users need and that only its owner, or a group, can read."""
     files = [given.module, given.library, given.settings]
     if given.settings is not None:
-        files += sorted((given.settings.parent / "profiles").glob("*.toml"))
+        files += visible_in(given.settings.parent / "profiles", ".toml")
     for path in files:
-        if path is not None and path.exists() and (why := _why_not_for_all(path)):
+        if path is not None and (why := _why_not_for_all(path)):
             yield why
 
 
 def _why_not_for_all(path: Path) -> str:
+    """Nothing of what is not there."""
     for one in (path.resolve(), *path.resolve().parents):
-        mode = one.stat().st_mode
+        try:
+            mode = one.stat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            return ""
+        except PermissionError:
+            continue  # a directory above it says why
         if not mode & (OTHERS_READ if one == path.resolve() else OTHERS_SEARCH):
             right = "o+r" if one == path.resolve() else "o+rx"
             what = f"'{one}' has mode {mode & 0o7777:04o}"

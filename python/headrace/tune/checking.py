@@ -18,7 +18,7 @@ LARGE_CALL = 65_536
 @dataclass(frozen=True)
 class Verdict:
     """misfits: what the profile is not of. changed: costs. chosen: choices that would be other ones
-    with what was measured now, and surely faster."""
+    with what was measured now, and surely faster, but those that jobs had denied."""
 
     misfits: list[str]
     changed: list[str]
@@ -47,6 +47,7 @@ def check(
         f"{pattern.title}: {chosen_then[pattern]} with the profile, {path} as measured now"
         for pattern, path in chosen_now.items()
         if chosen_then[pattern] != path
+        and (pattern.direction, pattern.bytes) not in profile.denied
         and is_gain(gain_of(measured, pattern, chosen_then[pattern], path))
     ]
     return Verdict(misfits(profile, measured), changed, chosen)

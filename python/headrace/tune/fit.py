@@ -1,6 +1,6 @@
 """Figures -> the costs of the model: pure. src/policy/path.cc says how the model uses them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from statistics import median
@@ -220,7 +220,3 @@ def _sizes(figures: list[Figure]) -> str:
 
 def _few(sizes: list[int]) -> str:
     return f"{min(sizes)} to {max(sizes)} B"
-
-
-def values(of: list[Row]) -> Mapping[str, float]:
-    return {row.cost.key: row.value for row in of}

@@ -71,7 +71,9 @@ def raw_table(measured: Measured) -> Table:
             continue
         time = figure.nanoseconds
         per_call = figure.count if figure.what == "read_joined" else 1
-        moved = figure.bytes * figure.ranks * per_call
+        # A message is one of its two ranks.
+        senders = 1 if figure.what == "message" else figure.ranks
+        moved = figure.bytes * senders * per_call
         rate = f"{moved / time * 1e9 / (1 << 20):,.0f}" if figure.bytes > 8 else ""
         rows.append(
             (

@@ -108,6 +108,7 @@ def _asked(
         env={**environ, **variables},
         capture_output=True,
         text=True,
+        errors="replace",
     )
     refused = REFUSED.search(f"{done.stderr}\n{done.stdout}")
     if refused is not None and profile != "none":

@@ -3,32 +3,56 @@
 import hashlib
 import os
 import re
-import tempfile
-import tomllib
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import stat
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from headrace.errors import HeadraceError, unwritable
+from headrace.places import make_public_directory, try_whole, write_whole
+from headrace.settings.lines import read_lines
+from headrace.settings.standing import MOST_BYTES, with_home
 from headrace.tune.figures import FORMAT as FIGURES_FORMAT
 from headrace.tune.figures import Measured
 from headrace.tune.fit import Row
 from headrace.tune.gains import Ranges, range_text
+from headrace.tune.patterns import DIRECTIONS, Pattern
 
 FORMAT = 2
+MOST_RANKS = 1 << 20
+MOST_COST = 1e15
 TABLES = ("write", "read", "common")
 # Collective calls are measured on one node.
 NODES = 1
 LONGEST_NAME = 60
+_VERSION = ("profile", "format")
+_KEYS = (
+    _VERSION,
+    ("profile", "date"),
+    ("machine", "processor"),
+    ("machine", "mpi"),
+    ("machine", "node_ranks"),
+    ("machine", "nodes"),
+    ("file_system", "kind"),
+    ("file_system", "mount"),
+    ("choices", "write"),
+    ("choices", "read"),
+    ("choices", "denied"),
+)
+_NUMBER = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_DENIED = re.compile(r"(write|read) ([0-9]{1,15})(?=,|$)")
 
 
 def to_toml(
-    measured: Measured, rows: Sequence[Row], figures: str, counts: Ranges, notes: Sequence[str] = ()
+    measured: Measured,
+    rows: Sequence[Row],
+    figures: str,
+    counts: Ranges,
+    notes: Sequence[str] = (),
+    denied: Collection[Pattern] = (),
 ) -> str:
     """The profile. figures: the name of the file with the raw figures. counts: for which pieces it
-    counts. notes: what was found of each choice."""
+    counts. notes: what was found of each choice. denied: as in Profile."""
     lines = [
         "# What moving data costs on one file system, as 'headrace tune' measured it.",
         f"# The figures it was worked out from are in {figures}. docs/tune.md says how it is used.",
@@ -60,6 +84,7 @@ def to_toml(
         "# others the built-in costs count.",
         *(f"{way} = {_text(range_text(pairs))}" for way, pairs in counts.items()),
         *(f"# {note}" for note in notes),
+        *(_denied_lines(denied) if denied else ()),
     ]
     for table in TABLES:
         lines += ["", f"[{table}]", *(["# Nanoseconds, unless said otherwise."])]
@@ -67,6 +92,14 @@ def to_toml(
             if row.cost.table == table:
                 lines += _cost_lines(row)
     return "\n".join(lines) + "\n"
+
+
+def _denied_lines(denied: Collection[Pattern]) -> list[str]:
+    pairs = sorted((one.direction, one.bytes) for one in denied)
+    return [
+        "# Pieces for which jobs denied that gain: headrace tune --check does not ask for it.",
+        f"denied = {_text(', '.join(f'{way} {size}' for way, size in pairs))}",
+    ]
 
 
 def _cost_lines(row: Row) -> list[str]:
@@ -93,7 +126,9 @@ def _text(text: str) -> str:
 
 @dataclass(frozen=True)
 class Profile:
-    """A profile that was read. costs: of those that were measured, by table and name."""
+    """A profile that was read. costs: of those that were measured, by table and name. counts:
+    whether it counts for any pieces. denied: direction and bytes of patterns whose new choice was
+    faster by paths, but not in jobs."""
 
     path: Path
     date: str
@@ -103,45 +138,79 @@ class Profile:
     mpi: str
     node_ranks: int
     costs: Mapping[str, float]
+    counts: bool = True
+    denied: frozenset[tuple[str, int]] = frozenset()
+
+
+Values = Mapping[tuple[str, str], str]  # table, key
 
 
 def read_profile(path: Path) -> Profile:
+    """By the rules of the library (src/policy/profile.cc), which takes each line by itself. Errors:
+    HeadraceError for what it does not take at all."""
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-        if document["profile"]["format"] != FORMAT:
-            raise ValueError(f"it is of format {document['profile']['format']!r}")
-        return Profile(
-            path=path,
-            date=str(document["profile"].get("date", "")),
-            processor=str(document["machine"].get("processor", "")),
-            file_system=str(document["file_system"]["kind"]),
-            mount=str(document["file_system"].get("mount", "")),
-            mpi=str(document["machine"].get("mpi", "")),
-            node_ranks=int(document["machine"]["node_ranks"]),
-            costs=dict(_costs(document)),
-        )
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        with path.open("rb") as stream:
+            data = stream.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise ValueError(f"it has more than {MOST_BYTES >> 10} KiB")
+        values: dict[tuple[str, str], str] = {}
+        for entry in read_lines(data.decode("utf-8", "surrogateescape")).entries:
+            values.setdefault((".".join(entry.table), entry.key), entry.value)
+        return _profile(path, values)
+    except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
-        why = f"it has no {error}" if isinstance(error, KeyError) else why
         raise HeadraceError(
             f"profile '{path}' cannot be read", why, "measure anew with headrace tune"
         ) from error
 
 
-def _costs(document: Mapping[str, Any]) -> list[tuple[str, float]]:
-    found = []
-    for table in TABLES:
-        for name, text in document.get(table, {}).items():
-            number, _, source = str(text).partition(" ")
-            if source != "built in":
-                found.append((f"{table}.{name}", float(number)))
-    return found
+def _profile(path: Path, values: Values) -> Profile:
+    of = {key: values.get(key, "") for key in _KEYS}
+    if not of[_VERSION]:
+        raise ValueError("it has no format below [profile]")
+    if of[_VERSION] != str(FORMAT):
+        raise ValueError(f"it is of format {of[_VERSION]}, this version reads format {FORMAT}")
+    if not of["file_system", "kind"]:
+        raise ValueError("it names no kind below [file_system]")
+    node_ranks = _count(of["machine", "node_ranks"])
+    if not node_ranks or not _count(of["machine", "nodes"]):
+        raise ValueError("it has no counts node_ranks and nodes below [machine]")
+    ranges = (of["choices", way] for way in DIRECTIONS)
+    return Profile(
+        path=path,
+        date=of["profile", "date"],
+        processor=of["machine", "processor"],
+        file_system=of["file_system", "kind"],
+        mount=of["file_system", "mount"],
+        mpi=of["machine", "mpi"],
+        node_ranks=node_ranks,
+        costs=dict(_costs(values)),
+        counts=any(text not in ("", "none") for text in ranges),
+        denied=frozenset(
+            (way, int(size)) for way, size in _DENIED.findall(of["choices", "denied"])
+        ),
+    )
+
+
+def _count(text: str) -> int:
+    """A count that the library takes; 0 for what is none."""
+    is_count = text.isascii() and text.isdigit() and len(text) < 10
+    return int(text) if is_count and int(text) <= MOST_RANKS else 0
+
+
+def _costs(values: Values) -> Iterator[tuple[str, float]]:
+    """What is no number does not count."""
+    for (table, name), text in values.items():
+        number, _, source = text.partition(" ")
+        if table not in TABLES or source == "built in" or not _NUMBER.fullmatch(number):
+            continue
+        if float(number) <= MOST_COST:
+            yield f"{table}.{name}", float(number)
 
 
 def for_any_processor(text: str) -> str:
     """A profile's text without the processor that it is of."""
-    lines = text.splitlines(keepends=True)
-    return "".join(line for line in lines if not line.startswith("processor ="))
+    return re.sub(r"^[ \t]*processor[ \t]*=.*\n?", "", text, flags=re.MULTILINE)
 
 
 def file_name(measured: Measured) -> str:
@@ -161,21 +230,36 @@ def figures_file(profile: Path) -> Path:
     return profile.with_name(profile.name.removesuffix(".toml") + ".json")
 
 
-def user_directory(user_file: str) -> Path:
+def user_directory(user_file: str, environ: Mapping[str, str]) -> Path:
     """Where a user's profiles lie: beside the file of settings, which need not be there."""
-    path = Path(user_file).expanduser()
-    if path.is_char_device():
+    name = with_home(user_file, environ)
+    if not name or is_device(Path(name)):
+        why = "is not set" if not name else f"is '{user_file}', which has no directory of yours"
         raise HeadraceError(
             "there is no place for a profile",
-            f"HEADRACE_USER is '{user_file}', which has no directory of yours",
+            f"{'HEADRACE_USER' if name else 'HOME'} {why}",
             "give a file with --output",
         )
-    return path.parent / "profiles"
+    return Path(name).parent / "profiles"
+
+
+def is_device(path: Path) -> bool:
+    """Whether it is one of characters, as /dev/null, which stands for no file."""
+    try:
+        return stat.S_ISCHR(path.stat().st_mode)
+    except OSError:
+        return False
 
 
 def require_place(path: Path) -> None:
     """Raises unless a profile and its figures can be written there, over nothing but such files.
     Leaves nothing behind, not even a directory."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError as error:
+        raise HeadraceError(
+            f"{str(path)!r} is no name for a profile", "it is not UTF-8", "give another one"
+        ) from error
     if path.suffix == ".json":
         raise HeadraceError(
             f"'{path}' is no name for a profile",
@@ -186,25 +270,26 @@ def require_place(path: Path) -> None:
         (path, _is_profile, "profile"),
         (figures_file(path), _has_figures, "file of figures"),
     ):
-        if file.exists() and not is_ours(file):
+        try:
+            try_whole(file)
+        except OSError as error:
+            raise unwritable(file, error, "give another file with --output") from error
+        if os.path.exists(file) and not is_ours(file):
             raise HeadraceError(
                 f"'{file}' is not overwritten",
                 f"it is no {what} that headrace tune wrote",
                 "give another file with --output, or remove it",
             )
-    there = next(one for one in path.absolute().parents if one.exists())
-    try:
-        with tempfile.TemporaryFile(dir=there):
-            pass
-    except OSError as error:
-        raise unwritable(path, error, "give another file with --output") from error
 
 
 def _is_profile(path: Path) -> bool:
     try:
-        return "format" in tomllib.loads(path.read_text(encoding="utf-8"))["profile"]
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        with path.open("rb") as stream:
+            data = stream.read(MOST_BYTES)
+    except OSError:
         return False
+    entries = read_lines(data.decode("utf-8", "surrogateescape")).entries
+    return any((*one.table, one.key) == _VERSION for one in entries)
 
 
 def _has_figures(path: Path) -> bool:
@@ -216,25 +301,30 @@ def _has_figures(path: Path) -> bool:
 
 
 def write(path: Path, text: str) -> None:
-    """Writes a file that is there as a whole or not at all. Everybody may read it, whatever the
-    umask says, and nobody else write to it."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    """Writes a file that is there as a whole or not at all. Everybody may read it, and the
+    directories that are made for it, whatever the umask says, and nobody else write to them: others
+    may name a place of a site."""
     try:
-        path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
-        with open(
-            os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "w", encoding="utf-8"
-        ) as file:
-            os.fchmod(file.fileno(), 0o644)
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException as error:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError):
-            raise unwritable(path, error, "give another file with --output") from error
-        raise
+        make_public_directory(path.absolute().parent)
+        write_whole(path, text, 0o644)
+    except OSError as error:
+        raise unwritable(path, error, "give another file with --output") from error
+
+
+def keep_better(path: Path, node_ranks: int, counts: bool) -> Path | None:
+    """Copies the profile that is at `path` if one of so many ranks, which counts somewhere or not,
+    would be a worse one, and its figures. Returns where to. Jobs do not look at such a file."""
+    try:
+        there = read_profile(path)
+    except HeadraceError:
+        return None
+    if there.node_ranks <= node_ranks and (counts or not there.counts):
+        return None
+    for file in (figures_file(path), path):
+        if file.is_file():
+            text = file.read_text(encoding="utf-8", errors="surrogateescape")
+            write(file.with_name(f"{file.name}.old"), text)
+    return path.with_name(f"{path.name}.old")
 
 
 def misfits(profile: Profile, measured: Measured) -> list[str]:

@@ -2,25 +2,34 @@
 
 import os
 import re
-import signal
+import selectors
 import subprocess
-import threading
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from headrace import __version__
+from headrace import __version__, machine
 from headrace.bench.by_line import launch_by_line
 from headrace.bench.programs import find_program
-from headrace.bench.runner import end_group, find_host, launch, start_captured
+from headrace.bench.runner import (
+    GRACE_SECONDS,
+    end_group,
+    find_host,
+    launch,
+    start_captured,
+    why_of,
+)
 from headrace.errors import HeadraceError
 from headrace.launch.values import Launch
 from headrace.tune.figures import Measured, from_program
 
 PROGRAM = "tune"
+NOT_MEASURED = "the file system was not measured"
 PROGRESS = re.compile(r"progress (\d+)/(\d+) (.*)")
+# With the rank before it: "0: ", "[0] ", "[1,0]<stdout>:".
+LABELLED = re.compile(r"\S.*[:>\]] ?progress \d+/\d+ .*")
 # A job may take longer than it was told to: each figure needs a few samples. So many times as long,
 # and so many seconds.
 PATIENCE, MORE_SECONDS = 10, 300
@@ -55,6 +64,7 @@ def measure(
         **(variables or {}),
     }
     arguments = ["--directory", str(folder), "--seconds", f"{seconds:g}", *flags]
+    mount = mount_point(folder)
     line = _launch(way, arguments, {**environ, **own}, own)
     with start_captured(line) as child:
         try:
@@ -66,13 +76,13 @@ def measure(
         raise _failure(child.returncode, rest)
     measured = from_program(
         text,
-        mount=mount_point(folder),
+        mount=mount,
         date=datetime.now(UTC).date().isoformat(),
         headrace=__version__,
     )
     if not flags and not measured.file_system:
         raise HeadraceError(
-            "the file system was not measured",
+            NOT_MEASURED,
             "Headrace did not serve the job's files",
             "see 'headrace doctor', and whether a setting turns Headrace off",
             1,
@@ -92,16 +102,23 @@ def _launch(
 
 
 def _follow(child: "subprocess.Popen[str]", limit: float, tell: Tell) -> tuple[str, list[str]]:
-    """The figures that the program prints, and all other lines but those of progress."""
-    assert child.stdout is not None
+    """The figures that the program prints, and all other lines but those of progress. Errors:
+    HeadraceError if it takes far too long, or if its lines cannot be told."""
     figures: list[str] = []
     rest: list[str] = []
     is_inside = False
-    with _Limit(child, limit):
-        for line in child.stdout:
-            line = line.rstrip("\n")
+    end = time.monotonic() + limit
+    try:
+        for line in _lines(child, end):
             if found := PROGRESS.fullmatch(line):
                 tell(int(found[1]), int(found[2]), found[3])
+            elif LABELLED.fullmatch(line):
+                raise HeadraceError(
+                    NOT_MEASURED,
+                    "the launcher labels the lines of the job",
+                    "leave out the option that does so, such as srun's -l",
+                    1,
+                )
             elif line == "figures":
                 is_inside = True
             elif line == "end of figures":
@@ -110,60 +127,50 @@ def _follow(child: "subprocess.Popen[str]", limit: float, tell: Tell) -> tuple[s
                 figures.append(line)
             elif line.strip():
                 rest.append(line)
-        child.wait()
+        child.wait(max(GRACE_SECONDS, end - time.monotonic()))
+    except (TimeoutError, subprocess.TimeoutExpired) as error:
+        raise HeadraceError(
+            NOT_MEASURED,
+            f"the job did not end within {limit:.0f} s",
+            "see whether its ranks hang, or give another directory",
+            1,
+        ) from error
     return "\n".join(figures), rest
 
 
-class _Limit:
-    """Ends a job that takes far too long."""
-
-    def __init__(self, child: "subprocess.Popen[str]", seconds: float):
-        self._timer = threading.Timer(seconds, self._end)
-        self._child = child
-
-    def _end(self) -> None:
-        with suppress(ProcessLookupError):
-            os.killpg(self._child.pid, signal.SIGTERM)
-
-    def __enter__(self) -> None:
-        self._timer.daemon = True
-        self._timer.start()
-
-    def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
+def _lines(child: "subprocess.Popen[str]", end: float) -> Iterator[str]:
+    """What a job prints. Errors: TimeoutError at the time `end`, whoever still has the pipe."""
+    assert child.stdout is not None
+    rest = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(child.stdout, selectors.EVENT_READ)
+        while True:
+            if not selector.select(max(0.0, end - time.monotonic())):
+                raise TimeoutError
+            data = os.read(child.stdout.fileno(), 1 << 16)
+            *lines, rest = (rest + data).split(b"\n")
+            yield from (line.decode(errors="replace") for line in lines)
+            if not data:
+                break
+    if rest:
+        yield rest.decode(errors="replace")
 
 
 def _failure(code: int, lines: Sequence[str]) -> HeadraceError:
-    marker = f"{PROGRAM}: error: "
-    own = [line.split(marker, 1)[1] for line in lines if marker in line]
-    why = own[0] if own else f"exit code {code}" + (f": {lines[-1]}" if lines else "")
-    return HeadraceError(
-        "the file system was not measured", why, "see why, or give another directory", 1
-    )
+    why = why_of(PROGRAM, code, lines)
+    return HeadraceError(NOT_MEASURED, why, "see why, or give another directory", 1)
 
 
-def mount_point(folder: Path, table: Path = Path("/proc/self/mountinfo")) -> str:
-    """Where the file system of a directory is mounted, by its device number; "" if unknown."""
-    device = folder.stat().st_dev
-    wanted = f"{os.major(device)}:{os.minor(device)}".encode()
+def mount_point(folder: Path, table: Path = machine.MOUNTS) -> str:
+    """Where the file system of a directory is mounted; "" if unknown. Errors: HeadraceError if a
+    profile cannot have it."""
+    name = machine.mount_point(folder, table)
     try:
-        lines = table.read_bytes().splitlines()
-    except OSError:
-        return ""
-    for line in lines:
-        words = line.split(b" ")
-        if len(words) > 4 and words[2] == wanted:
-            return _mount_name(words[4])
-    return ""
-
-
-def _mount_name(escaped: bytes) -> str:
-    name = re.sub(rb"\\([0-7]{3})", lambda match: bytes([int(match[1], 8) & 255]), escaped)
-    try:
-        return name.decode()
-    except UnicodeDecodeError as error:
+        name.encode()
+    except UnicodeEncodeError as error:
         raise HeadraceError(
             "a profile cannot name this file system",
-            f"its mount point {os.fsdecode(name)!r} is not UTF-8",
+            f"its mount point {name!r} is not UTF-8",
             "mount it elsewhere",
         ) from error
+    return name

@@ -1,10 +1,13 @@
 """A run of `headrace tune`: measures, drafts a profile, and compares jobs with and without it."""
 
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from rich.console import Console
 
+from headrace.errors import HeadraceError, say
 from headrace.statistics import Interval, paired_ratio
 from headrace.tune import fit, gains, output, patterns, profile
 from headrace.tune.checking import Verdict, check
@@ -45,9 +48,15 @@ class Session:
         )
         self.rows = fit.rows(self.measured)
 
-    def _text(self, place: Path, counts: Ranges, notes: Sequence[str] = ()) -> str:
+    def _text(
+        self,
+        place: Path,
+        counts: Ranges,
+        notes: Sequence[str] = (),
+        denied: Collection[Pattern] = (),
+    ) -> str:
         figures = profile.figures_file(place).name
-        return profile.to_toml(self.measured, self.rows, figures, counts, notes)
+        return profile.to_toml(self.measured, self.rows, figures, counts, notes, denied)
 
     def draft(self, counts: Ranges = EVERYWHERE) -> Path:
         """The profile before it is kept, in the folder. It counts on any processor, since this
@@ -55,6 +64,23 @@ class Session:
         draft = self._folder / DRAFT
         profile.write(draft, profile.for_any_processor(self._text(draft, counts)))
         return draft
+
+    def keep_somewhere(
+        self, place: Path, choices: Sequence[Choice], denied: Mapping[Pattern, Interval]
+    ) -> tuple[Path, Ranges]:
+        """Where `place` cannot be written after all, the profile goes here or to the directory for
+        temporary files, so that it is not lost. Returns where it is, too."""
+        try:
+            return place, self.keep(place, choices, denied)
+        except HeadraceError as error:
+            for folder in (Path(), Path(tempfile.gettempdir())):
+                other = folder.absolute() / place.name
+                with suppress(HeadraceError, OSError):
+                    profile.require_place(other)
+                    counts = self.keep(other, choices, denied)
+                    say(str(error))
+                    return other, counts
+            raise
 
     def keep(
         self, place: Path, choices: Sequence[Choice], denied: Mapping[Pattern, Interval]
@@ -65,8 +91,12 @@ class Session:
             [one.pattern for one in choices if one.is_proven and one.pattern not in denied]
         )
         notes = output.choice_notes(choices, denied)
+        text = self._text(place, counts, notes, denied)
+        old = profile.keep_better(place, self.measured.node_ranks, any(counts.values()))
         profile.write(profile.figures_file(place), to_text(self.measured))
-        profile.write(place, self._text(place, counts, notes))
+        profile.write(place, text)
+        if old is not None:
+            say(f"the profile that was there, of more ranks or choices, is kept as '{old}'")
         return counts
 
     def choices(self, draft: Path) -> list[Choice]:
@@ -112,6 +142,7 @@ class Session:
     def _pattern(self, choice: Choice, name: str, seconds: float) -> Figure:
         pattern = choice.pattern
         flags = ["--piece", str(pattern.bytes), "--pieces", str(pattern.pieces)]
+        flags += ["--reads"] if pattern.direction == "read" else []
         found = measure(
             self._way,
             self._folder,
@@ -121,7 +152,7 @@ class Session:
             lambda *_: None,
             {"HEADRACE_PROFILE": name},
         )
-        return found.all_of(f"{pattern.direction}_pattern")[0]
+        return found.figures[0]
 
     def check(self, there: profile.Profile) -> Verdict:
         """Choices now are those that a profile of what was measured now would change."""
@@ -131,7 +162,7 @@ class Session:
         }
         wrong = profile.misfits(there, self.measured)
         copy = self._folder / THEN
-        text = there.path.read_text(encoding="utf-8")
+        text = there.path.read_text(encoding="utf-8", errors="surrogateescape")
         profile.write(copy, profile.for_any_processor(text))
         then = now if wrong else {one.pattern: one.after for one in self.choices(copy)}
         return check(there, self.measured, self.rows, then, now)

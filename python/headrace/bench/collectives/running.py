@@ -10,7 +10,7 @@ from typing import Any
 from headrace.bench.collectives.findings import WITHOUT_SIZE, Cell, Job
 from headrace.bench.collectives.guidelines import GuidelineCell, GuidelineJob
 from headrace.bench.collectives.starting import PROGRAM, OnThisNode, Start
-from headrace.bench.runner import output_of, reason, start_captured
+from headrace.bench.runner import output_of, start_captured, why_of
 from headrace.errors import HeadraceError, say
 from headrace.launch.values import Launch
 
@@ -117,7 +117,7 @@ def _written(
     output = "\n".join(written)
     # It ends with 1 after a complete run that found wrong results, which we tell.
     if child.returncode not in (0, 1) or "end of results" not in written[0]:
-        raise _failure(start, reason(PROGRAM, child.returncode, output))
+        raise _failure(start, why_of(PROGRAM, child.returncode, output.splitlines()))
     try:
         return json.loads(results[1] if results else ""), output
     except ValueError as error:

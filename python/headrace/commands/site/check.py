@@ -65,7 +65,7 @@ def _check(given: Given, hosts: list[Host], folder: Path) -> list[str]:
     problems = settings_problems(given, folder, os.environ)
     if given.settings is not None:
         click.echo(f"{given.settings}: {'not used as it is' if problems else 'used'}")
-    if not given.library.is_file():
+    if not os.path.isfile(given.library):
         return [
             *problems,
             f"jobs do not get Headrace ('{given.library}' is not there), install it there, or run "

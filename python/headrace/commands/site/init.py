@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from headrace import __version__
+from headrace.errors import say
 from headrace.launch.preload import find_library
 from headrace.site.files import Site, write
 
@@ -26,6 +27,11 @@ def init(prefix: Path) -> None:
     commands = Path(sys.argv[0]).absolute().parent
     if not os.access(commands / "headrace", os.X_OK):
         commands = Path(sys.executable).parent
+    if not os.access(commands / "headrace", os.X_OK):
+        say(
+            f"the module adds '{commands}' to PATH, which has no headrace (it is not installed), "
+            "install it, or correct the module"
+        )
     site = Site(prefix.absolute(), __version__, find_library(os.environ), commands)
     for path, done in write(site):
         click.echo(f"{done:8} {path}")

@@ -1,6 +1,7 @@
 """`headrace tune io`, or `headrace tune DIR`."""
 
 import os
+import stat
 import time
 from pathlib import Path
 
@@ -12,9 +13,9 @@ from headrace.bench import report
 from headrace.bench.workspace import surroundings, workspace
 from headrace.commands._options import mpi_option
 from headrace.demo.progress import DemoProgress
-from headrace.errors import HeadraceError, say, unwritable
-from headrace.places import make_public_directory
+from headrace.errors import HeadraceError, say
 from headrace.settings.resolver import Resolution, resolve_run
+from headrace.settings.standing import remedy_of
 from headrace.tune import output, profile, standing
 from headrace.tune.gains import range_text
 from headrace.tune.running import Way
@@ -76,8 +77,8 @@ def io(
         raise HeadraceError(
             "-n has no meaning here", "the launcher has a count of its own", "leave it out"
         )
-    if not directory.is_dir():
-        raise HeadraceError(f"'{directory}' cannot be measured", "it is no directory", "name one")
+    if why := _why_no_directory(directory):
+        raise HeadraceError(f"'{directory}' cannot be measured", why, "name another one")
     run = resolve_run(os.environ)
     if run.value("HEADRACE_DISABLE"):
         raise HeadraceError(
@@ -99,47 +100,52 @@ def io(
             share = 1 - (0 if check else SHARE_TO_CONFIRM)
             session.measure(minutes * SECONDS * share, progress.tell)
         if check:
+            if raw:
+                output.show_table(console, output.raw_table(session.measured))
             return _check(session, standing.fitting(there, session.measured))
-        place = file or places / profile.file_name(session.measured)
+        wanted_place = file or places / profile.file_name(session.measured)
         choices = session.choices(session.draft())
         output.show(console, session.measured, session.rows, choices, raw)
         with DemoProgress(told, minutes * SECONDS) as progress:
             left = max(2.0, minutes * SECONDS - (time.monotonic() - begin))
             denied = session.confirm(console, choices, left, progress.tell)
-        if file is not None:
-            _make_public(places)
-        counts = session.keep(place, choices, denied)
+        place, counts = session.keep_somewhere(wanted_place, choices, denied)
     say(f"the profile is '{place}', its figures are '{profile.figures_file(place)}'")
     for way_of, pairs in counts.items():
         say(f"it applies to {way_of}s with pieces of: {range_text(pairs)}{' B' if pairs else ''}")
     say(f"it applies to files of one node, of up to {session.measured.node_ranks} ranks")
     say(standing.use_of(place, run))
-    return 0
+    return 0 if place == wanted_place else 1
+
+
+def _why_no_directory(path: Path) -> str:
+    """Nothing if it is one."""
+    try:
+        return "" if stat.S_ISDIR(path.stat().st_mode) else "it is no directory"
+    except OSError as error:
+        is_absent = isinstance(error, FileNotFoundError | NotADirectoryError)
+        return "it is no directory" if is_absent else error.strerror or str(error)
 
 
 def _to_check(directory: Path, file: Path | None, run: Resolution) -> list[profile.Profile]:
     """Before anything is measured: what is to be checked is there."""
     if file is None:
         return standing.candidates(directory, run)
-    return [profile.read_profile(file)]
+    found = profile.read_profile(file)
+    if why := standing.why_ignored(file):
+        say(f"jobs ignore '{file}' ({why}), {remedy_of(why, file.absolute())}")
+    return [found]
 
 
 def _places(file: Path | None, run: Resolution) -> Path:
     """The directory of the profile, in which it can be written."""
     if file is None:
-        places = profile.user_directory(str(run.value("HEADRACE_USER")))
+        places = profile.user_directory(str(run.value("HEADRACE_USER")), os.environ)
+        standing.require_trusted(places)
     else:
         places = file.absolute().parent
     profile.require_place(file or places / "profile.toml")
     return places
-
-
-def _make_public(places: Path) -> None:
-    """Whoever names a place may mean that of a site."""
-    try:
-        make_public_directory(places)
-    except OSError as error:
-        raise unwritable(places, error, "give another file with --output") from error
 
 
 def _check(session: Session, there: profile.Profile) -> int:
