@@ -11,10 +11,7 @@ import pytest
 from bench_support import bench_command, started
 from cli_support import Command
 
-from headrace.bench.comparison import (
-    Comparison,
-    losing_first,
-)
+from headrace.bench.comparison import Comparison, losing_first
 from headrace.bench.flags import require_no_way
 from headrace.bench.jobs import (
     HEADRACE,

@@ -10,13 +10,7 @@ from peers_support import HOSTS, FakeRuns, Usage
 from headrace.bench import compare as compare_module
 from headrace.bench import comparison as comparison_module
 from headrace.bench import runner
-from headrace.bench.comparison import (
-    SPARE_BYTES,
-    Comparison,
-    NoSpace,
-    run_rounds,
-    start,
-)
+from headrace.bench.comparison import SPARE_BYTES, Comparison, NoSpace, run_rounds, start
 from headrace.bench.jobs import (
     HEADRACE,
     JOBS,
