@@ -120,7 +120,7 @@ def test_the_results_of_an_earlier_run_are_not_taken(
     monkeypatch.setattr(runner, "find_program", lambda *_: Path("tile"))
     monkeypatch.setattr(runner, "launch", lambda *_, **__: None)
 
-    def crash(_line: object) -> tuple[int, str]:
+    def crash(*_: object) -> tuple[int, str]:
         file.with_name("file.json").write_text('{"results": []}')
         return 139, ""
 
@@ -128,7 +128,7 @@ def test_the_results_of_an_earlier_run_are_not_taken(
     for code in (139, 1):
         with pytest.raises(RunFailed, match=f"exit code {code}"):
             runner.measure(job, job.ways[0], HOSTS["mpich"], file, {})
-        monkeypatch.setattr(runner, "run_captured", lambda _line: (1, ""))
+        monkeypatch.setattr(runner, "run_captured", lambda *_: (1, ""))
 
 
 def test_a_peer_that_fails_later_on_is_left_out(fake: FakeRuns, tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_what_was_measured_stays_when_an_mpi_fails(
     monkeypatch.setattr(compare_module, "find_wanted", lambda *_: [*HOSTS.values()] * 2)
     runs = 4 + 4 * 3  # of the first MPI
     fake.fail = lambda _job, way, number: (
-        "it crashed" if number > runs + 11 and way.key == failing else ""
+        "it crashed" if number > runs + 12 and way.key == failing else ""
     )
     found: list[Comparison] = []
     kept_at: list[int] = []
