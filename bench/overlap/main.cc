@@ -153,12 +153,15 @@ double Bench::measure(bool transferring, double compute_seconds, bool writing) {
 void Bench::repetition(bool writing, std::int64_t number) {
   Sample sample;
   sample.writing = writing;
-  if (writing) make_data(number);
+  // Other data than beside the computing, or a write that is lost there would not be found.
+  if (writing) make_data(-number);
   sample.transfer = measure(true, 0, writing);
-  sample.computing = measure(false, sample.transfer * parameters_.share, writing);
-  if (!writing) poison(data());
+  const double given = writing ? parameters_.compute : parameters_.read_compute;
+  const double computing = given > 0 ? given : sample.transfer * parameters_.share;
+  sample.computing = measure(false, computing, writing);
+  writing ? make_data(number) : poison(data());
   const std::int64_t delayed = delayed_bytes();
-  sample.together = measure(true, sample.transfer * parameters_.share, writing);
+  sample.together = measure(true, computing, writing);
   const std::int64_t moved = sum(world_, delayed_bytes() - delayed);
   if (parameters_.delay > 0) undelayed_bytes_ += std::max<std::int64_t>(0, file_bytes() - moved);
   if (writing) written_ = number;

@@ -24,6 +24,8 @@ Parameters parse_parameters(int argc, char** argv, int ranks, std::string& help)
           {'b', "block", &p.block, "ranks take turns by blocks of so many bytes; 0: one each", 0},
           {0, "call", &p.call, "individual (iwrite_at), collective (iwrite_at_all) or split"},
           {0, "share", &p.share, "computing takes this share of the transfer's own time"},
+          {0, "compute", &p.compute, "computing beside a write takes so many seconds instead"},
+          {0, "readCompute", &p.read_compute, "the same beside a read"},
           {0, "delay", &p.delay, "a slow store: each MiB sleeps so many milliseconds more"},
           {'o', "testFile", &p.file, "the file"},
           {'i', "repetitions", &p.repetitions, "how often", 1},
@@ -42,6 +44,9 @@ Parameters parse_parameters(int argc, char** argv, int ranks, std::string& help)
   }
   if (p.share > most_times || p.delay > most_times) {
     throw AgreedFailure("--share and --delay cannot be beyond 1000000, lower them", 2);
+  }
+  if (p.compute > most_times || p.read_compute > most_times) {
+    throw AgreedFailure("--compute and --readCompute cannot be beyond 1000000, lower them", 2);
   }
   if (p.size.bytes > INT32_MAX) {
     throw AgreedFailure("a rank would move more than 2 GiB (the count is an int), lower --size", 2);

@@ -14,8 +14,10 @@ struct Parameters {
   std::string call = "individual";    ///< individual, collective or split
   bool write = false;
   bool read = false;
-  double share = 1;  ///< of the transfer's time that is computed
-  double delay = 0;  ///< milliseconds that each MiB sleeps more
+  double share = 1;         ///< of the transfer's time that is computed
+  double compute = 0;       ///< seconds in place of it, if greater than 0
+  double read_compute = 0;  ///< the same beside reads
+  double delay = 0;         ///< milliseconds that each MiB sleeps more
   std::int64_t repetitions = 11;
   std::string file = "overlapped";
   std::string hints_file;

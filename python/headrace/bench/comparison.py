@@ -160,7 +160,8 @@ def start(
     """The first round, which is not measured: keeps Headrace's file and compares each other way's
     with it, to the byte. The limit's file is left out: it holds as much, but not at the same
     places. The limit tries several sizes of requests; the fastest are those of all later rounds.
-    Raises NoSpace where the files do not fit."""
+    What was computed beside plain MPI's transfers is that of all ways then. Raises NoSpace where
+    the files do not fit."""
     job = job.under(host.mpi.kind)
     check_space(job, folder)
     result = Comparison(job, host, {way.key: [] for way in job.ways})
@@ -184,6 +185,8 @@ def start(
             elif way.is_limit:
                 result.job = result.job.with_requests(first.requests)
             else:
+                if way.key == PLAIN and first.computing:
+                    result.job = result.job.with_computing(first.computing)
                 result.identical[way.key] = _is_same(job, files[way.key], files[HEADRACE])
             if way.key != HEADRACE:
                 _remove(job, files[way.key])

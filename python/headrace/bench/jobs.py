@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from headrace.bench.flags import in_whole_pieces, own_sizes
@@ -89,6 +90,12 @@ class Job:
         )
         return replace(self, ways=tuple(ways))
 
+    def with_computing(self, seconds: Mapping[str, float]) -> "Job":
+        """The same with what is computed beside a transfer, by access: as much in all ways."""
+        names = {"write": "--compute", "read": "--readCompute"}
+        flags = tuple(word for key, one in seconds.items() for word in (names[key], f"{one:.4g}"))
+        return replace(self, flags=(*self.flags, *flags), line=" ".join((self.line, *flags)))
+
     def steady(self, count: int) -> "Job":
         """The same so many times in each run, for machines that do other work, too."""
         return replace(self, flags=(*self.flags, "-i", str(count)), is_steady=True)
@@ -114,6 +121,7 @@ class Measurement:
 
     calls: by access, seconds of the first of several calls and of the median later one.
     requests: by access, bytes of the limit's requests that were fastest.
+    computing: by access, seconds of what was computed beside the transfer, their median.
     wrong: bytes that were not as written; overwritten: bytes of others that changed; is_checked:
     whether the program compared them, which a flag may switch off.
     """
@@ -122,6 +130,7 @@ class Measurement:
     hints: dict[str, dict[str, str]] = field(default_factory=dict)
     calls: dict[str, tuple[float, float]] = field(default_factory=dict)
     requests: dict[str, int] = field(default_factory=dict)
+    computing: dict[str, float] = field(default_factory=dict)
     wrong: int = 0
     overwritten: int = 0
     is_checked: bool = True
@@ -219,8 +228,8 @@ def strided_job(ranks: int, extra: Sequence[str] = ()) -> Job:
 
 
 def overlap_job(ranks: int, extra: Sequence[str] = ()) -> Job:
-    """Nonblocking transfers of 64 MiB a rank, as long as the computing beside them; bandwidths
-    are those of both together."""
+    """Nonblocking transfers of 64 MiB a rank beside computing, which takes all ways as long as
+    plain MPI's transfer took in the first round; bandwidths are those of both together."""
     size = own_sizes({"--size": "64m"}, extra)
     return Job(
         "overlap",
@@ -331,6 +340,9 @@ def read_measurement(job: Job, summary: Path) -> Measurement:
             result.calls[access] = (matching[-1]["firstCall"], matching[-1]["medianLaterCall"])
         if "request" in matching[-1]:
             result.requests[access] = max(matching, key=lambda row: row["bwMiB"])["request"]
+        samples = [one for one in test.get("samples", []) if one["access"] == access]
+        if samples:
+            result.computing[access] = median(one["computing"] for one in samples)
     return result
 
 
