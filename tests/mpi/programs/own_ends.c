@@ -8,8 +8,8 @@
 // there whatever END is:
 //
 //   return, exit, quick, now, handler, abort, assert, exec, child, job     how the process ends: by
-//        return, exit, quick_exit, _exit, _exit in a signal's handler, abort, a failed assert, exec,
-//        exit after a child's _exit, MPI_Abort
+//        return, exit, quick_exit, _exit, _exit in a signal's handler, abort, a failed assert,
+//        exec, exit after a child's _exit, MPI_Abort
 //   stale      exit, after the _exit of a child whose copy of the stream's buffer is old by then
 //   limited:END   the same, where nothing more can be written
 //   raw, range, from, copy                        how the descriptor is closed: by syscall(close),
