@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from cli_support import ROOT
 
 from headrace.bench.runner import run_shown
 from headrace.launch.values import Launch
@@ -21,6 +22,8 @@ while :; do sleep 0.05; done
 
 SHOWN = """
 import os, sys
+from cli_support import ROOT
+
 from headrace.bench.runner import run_shown
 from headrace.launch.values import Launch
 try:
@@ -53,7 +56,7 @@ def test_what_interrupts_us_ends_the_launcher_first(
     launcher.chmod(0o755)
     with subprocess.Popen(
         [sys.executable, "-c", SHOWN, str(launcher)],
-        env={**os.environ, "TOLD": str(file)},
+        env={**os.environ, "PYTHONPATH": str(ROOT / "python"), "TOLD": str(file)},
         start_new_session=True,
         preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
     ) as child:
