@@ -22,8 +22,6 @@ while :; do sleep 0.05; done
 
 SHOWN = """
 import os, sys
-from cli_support import ROOT
-
 from headrace.bench.runner import run_shown
 from headrace.launch.values import Launch
 try:
