@@ -213,9 +213,18 @@ def earlier(tmp_path: Path) -> Path:
         (("t.toml", "--json", "same.json"), "'same.json' is not replaced (it is what is read)"),
         (("t.toml", "--json", "t.toml"), "are one file"),
         (("-", "--json", "-"), "are one file"),
-        (("no/such/t.toml", "-n", "2"), "--from measures nothing, leave out -n"),
-        (("t.toml", "--mpi", "openmpi"), "--from measures nothing, leave out --mpi"),
-        (("t.toml", "--minutes", "5"), "--from measures nothing, leave out --minutes"),
+        (
+            ("no/such/t.toml", "-n", "2"),
+            "-n has no meaning here, --from measures nothing",
+        ),
+        (
+            ("t.toml", "--mpi", "openmpi"),
+            "--mpi has no meaning here, --from measures nothing",
+        ),
+        (
+            ("t.toml", "--minutes", "5"),
+            "--minutes has no meaning here, --from measures nothing",
+        ),
     ],
 )
 def test_nothing_of_the_users_is_replaced_or_ignored(
@@ -233,7 +242,9 @@ def test_nothing_of_the_users_is_replaced_or_ignored(
 
 def test_minutes_are_of_the_librarys_algorithms(tmp_path: Path) -> None:
     done = bench_command(tmp_path)("tune", "collectives", "--minutes", "1", "t.toml")
-    assert done.returncode == 2 and "--minutes is of --library" in done.stderr
+    assert (
+        done.returncode == 2 and "--minutes has no meaning here, it is of --library" in done.stderr
+    )
 
 
 def test_a_table_is_replaced_and_its_times_are_written(tmp_path: Path) -> None:

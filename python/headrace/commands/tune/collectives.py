@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import click
-from click.core import ParameterSource
 from rich.console import Console
 
 from headrace import machine
@@ -27,7 +26,14 @@ from headrace.bench.collectives.running import measure
 from headrace.bench.collectives.starting import Start
 from headrace.bench.runner import find_wanted
 from headrace.bench.workspace import ended_in_order, workspace
-from headrace.commands._options import earlier_option, mpis_option, size_flags, sizes_options
+from headrace.commands._options import (
+    earlier_option,
+    is_given,
+    mpis_option,
+    refuse_given,
+    size_flags,
+    sizes_options,
+)
 from headrace.commands._starts import RANKS, job_starts
 from headrace.commands._targets import STDOUT, require_target, write_target
 from headrace.demo.progress import DemoProgress
@@ -127,22 +133,15 @@ def collectives(
 
 def _refuse_unused(library: bool, is_earlier: bool, has_launcher: bool) -> None:
     """Options that would have no effect."""
-    context = click.get_current_context()
-    given = {
-        one.name: one.opts[0]
-        for one in context.command.params
-        if one.name and context.get_parameter_source(one.name) is ParameterSource.COMMANDLINE
-    }
-    if library and (has_launcher or "operations" in given):
+    if library and (has_launcher or is_given("operations")):
         raise click.UsageError(
             "--library measures all operations on this node, "
             "leave out the launcher and --operations"
         )
-    unused = [given[name] for name in _MEASURES if name in given]
-    if is_earlier and unused:
-        raise click.UsageError(f"--from measures nothing, leave out {unused[0]}")
-    if "minutes" in given and not library:
-        raise click.UsageError("--minutes is of --library, leave it out")
+    if is_earlier:
+        refuse_given(_MEASURES, "--from measures nothing")
+    if not library:
+        refuse_given(("minutes",), "it is of --library")
 
 
 class _Times:
