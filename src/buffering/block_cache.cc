@@ -40,7 +40,10 @@ void for_each_piece(FileOffset offset, std::span<const iovec> segments, ByteCoun
 }  // namespace
 
 BlockCache::BlockCache(storage::Store& store, const BufferShape& shape)
-    : store_(store), shape_(shape), blocks_(static_cast<std::size_t>(shape.count)) {
+    : store_(store),
+      shape_(shape),
+      is_local_(storage::is_local(store.layout().kind)),
+      blocks_(static_cast<std::size_t>(shape.count)) {
   handed_.reserve(blocks_.size());
 }
 
@@ -274,7 +277,7 @@ void BlockCache::note_behind(int error) {
 /// written meanwhile. NFS tells an error of earlier writes once, and takes the next.
 int BlockCache::take_untold() {
   const int error = std::exchange(untold_, 0);
-  return error != 0 && storage::is_local(store_.layout().kind) ? 0 : error;
+  return is_local_ ? 0 : error;
 }
 
 int BlockCache::flush(Lock& lock) {
@@ -307,8 +310,8 @@ int BlockCache::settle() {
   return failed != 0 ? failed : untold;
 }
 
-ByteCount BlockCache::settle_until(std::chrono::steady_clock::time_point deadline) {
-  if (!process_.is_here()) return 0;
+BlockCache::Unsettled BlockCache::settle_until(std::chrono::steady_clock::time_point deadline) {
+  if (!process_.is_here()) return {};
   Lock lock(mutex_, deadline);
   ByteCount left = 0;
   if (lock) take_back();
@@ -328,7 +331,7 @@ ByteCount BlockCache::settle_until(std::chrono::steady_clock::time_point deadlin
       left += is_written ? 0 : range.bytes();
     }
   }
-  return left;
+  return {left, lock && left == 0 ? take_untold() : 0};
 }
 
 void BlockCache::leave() {

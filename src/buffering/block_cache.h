@@ -41,9 +41,12 @@ class BlockCache : public threads::Job, public std::enable_shared_from_this<Bloc
   /// read or written later. What cannot be written is lost; its errno is returned.
   int settle();
   /// Writes what the blocks hold back, but waits for no other thread longer than until `deadline`,
-  /// since that may be the one that calls: from a signal's handler, say. Returns how many bytes
-  /// were not written.
-  ByteCount settle_until(std::chrono::steady_clock::time_point deadline);
+  /// since that may be the one that calls: from a signal's handler, say.
+  struct Unsettled {
+    ByteCount bytes = 0;  ///< not written
+    int error = 0;        ///< an errno that no call has told, though all is written
+  };
+  Unsettled settle_until(std::chrono::steady_clock::time_point deadline);
   /// Waits until no helper thread has to do with the store. Call after settle().
   void leave();
 
@@ -89,6 +92,7 @@ class BlockCache : public threads::Job, public std::enable_shared_from_this<Bloc
 
   storage::Store& store_;
   const BufferShape shape_;
+  const bool is_local_;  ///< no other node reaches the file
   ProcessMark process_;
   mutable std::timed_mutex mutex_;       ///< guards what follows
   std::condition_variable_any changed_;  ///< notified when a block stops being busy

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -48,6 +49,12 @@ void tell_lost(const std::string& name, ByteCount bytes) {
                 "program ends and check what MPI_File_close returns");
 }
 
+void tell_failed(const std::string& name, int error) {
+  print_message("some of what was written to '" + printable(name) + "' may be lost (" +
+                std::strerror(error) +
+                "), close files before the program ends and check what MPI_File_close returns");
+}
+
 }  // namespace
 
 ByteCount settle_all() noexcept {
@@ -58,11 +65,11 @@ ByteCount settle_all() noexcept {
   if (!lock) return 0;
   ByteCount lost = 0;
   for (const auto& [cache, name] : open.names) {
-    const ByteCount left = cache->settle_until(deadline);
-    if (left == 0) continue;
-    lost += left;
+    const BlockCache::Unsettled left = cache->settle_until(deadline);
+    lost += left.bytes;
     static_cast<void>(attempt([&]() -> Error {
-      tell_lost(*name, left);
+      if (left.bytes > 0) tell_lost(*name, left.bytes);
+      if (left.error != 0) tell_failed(*name, left.error);
       return {};
     }));
   }

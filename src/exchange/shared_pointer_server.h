@@ -20,7 +20,8 @@ class SharedPointerServer {
     std::chrono::milliseconds patience{10'000};
     /// At most so many connections that have not sent a genuine question: they may be strangers'.
     std::size_t most_waiting = 64;
-    /// How long such a connection is kept when another one comes and there are so many of them.
+    /// If most_waiting connections wait and another comes, the oldest is closed once it is this
+    /// old.
     std::chrono::milliseconds grace{500};
     /// At most so many connections in all. If another one comes, the longest idle one is closed;
     /// its owner connects again.

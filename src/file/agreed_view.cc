@@ -28,15 +28,17 @@ ByteCount window_between(const Agreement& agreement, ByteCount window, int nodes
   const DomainHints domains{.aggregators = agreement.aggregators,
                             .stripe_count = agreement.stripe_count};
   const std::int64_t asked = asked_aggregators(domains);
-  // Fewer may be chosen; a target has one all the same.
+  // Fewer may be chosen; each target still has only one.
   const std::int64_t aggregators =
       std::min(agreement.stripe_count, asked > 0 ? asked : std::int64_t{nodes});
-  return plan::domain_window(
+  const ByteCount found = plan::domain_window(
       window, window,
       {.alignment = agreement.alignment,
        .stripe_size = agreement.stripe,
        .stripe_count = agreement.stripe_count,
        .aggregators = static_cast<int>(std::max<std::int64_t>(1, aggregators))});
+  // Messages and requests of smaller stripes would cost more than locks do.
+  return found < plan::kLeastWindow ? window : found;
 }
 
 int slot_count(std::int64_t wanted, ByteCount window_size, int nodes) {

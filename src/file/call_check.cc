@@ -25,9 +25,9 @@ bool fits(const View& view, std::int64_t position, ByteCount bytes) {
 bool lies_before_file(const View& view, std::int64_t position, ByteCount bytes) {
   using view::Wide;
   const view::Type& type = *view.filetype;
-  if (type.size() == 0 || type.extent() >= 0) return false;
+  if (bytes == 0 || type.size() == 0 || type.extent() >= 0) return false;
   const Wide end = static_cast<Wide>(position) * unit_of(view) + bytes;
-  const Wide last_tile = std::max<Wide>(0, bytes > 0 ? end - 1 : end) / type.size();
+  const Wide last_tile = std::max<Wide>(0, end - 1) / type.size();
   return view.displacement + last_tile * type.extent() + type.true_lower_bound() < 0;
 }
 

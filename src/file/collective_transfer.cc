@@ -88,6 +88,7 @@ DomainHints CollectiveTransfer::domains() const {
           .aggregators = agreement_.aggregators,
           .stripe = agreement_.stripe,
           .stripe_count = agreement_.stripe_count,
+          .window = agreement_.window_size,
           .large = agreement_.node_window,
           .lock_ahead = agreement_.lock_ahead};
 }

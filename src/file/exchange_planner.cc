@@ -38,7 +38,8 @@ plan::AggregatorChoice choose_aggregators(std::vector<int> places, const DomainH
   auto choice = plan::choose_aggregators(places, domains.stripe_count, domains.aggregators);
   if (fits_none) {
     const std::string rest = choice.correction.empty() ? "" : "; " + choice.correction;
-    choice.correction = "cb_config_list names no node of the job, so all may have one" + rest;
+    choice.correction =
+        "cb_config_list gives no node of the job a place, so all may have one" + rest;
   }
   return choice;
 }
@@ -112,6 +113,11 @@ void ExchangePlanner::find_window() {
         plan::fitting_window(facts.span, 2 * std::ssize(parts_), plan::kLeastWindow, facts.window);
     if (fitting != facts.window) windows_.resize(fitting);
     facts.window = fitting;
+  } else if (domains_.window > 0 && domains_.window < facts.window &&
+             facts.window % domains_.window == 0) {
+    // Hints that came after the buffers were made may want more aggregators.
+    windows_.resize(domains_.window);
+    facts.window = domains_.window;
   }
   facts.large = std::min(facts.window, domains_.large);
 }

@@ -40,6 +40,7 @@ struct DomainHints {
   plan::AggregatorHints aggregators;
   ByteCount stripe = 0;           ///< bytes; 0: unknown, windows shrink with the call
   std::int64_t stripe_count = 0;  ///< 0: not known
+  ByteCount window = 0;           ///< bytes of a window, if buffers are larger; 0: as large
   ByteCount large = 0;            ///< a node may as well write stretches of so many bytes itself
   bool lock_ahead = false;        ///< owners request a window's locks before they write it
 
@@ -49,8 +50,8 @@ struct DomainHints {
 /// How many aggregators hints ask for, capped at the largest int; 0 if none does.
 std::int64_t asked_aggregators(const DomainHints& domains);
 
-/// The aggregators of a file; `places[n]` is how many node n may have. If none may have any, all
-/// may: a list of hosts that fits none is no reason to exchange nothing.
+/// The aggregators of a file; `places[n]` is how many node n may have. If a list of hosts leaves no
+/// node a place, it is ignored: each node may have one.
 plan::AggregatorChoice choose_aggregators(std::vector<int> places, const DomainHints& domains);
 
 /// How many of a node's ranks should be ready to lead; `ranks` and `cores` are the node's.

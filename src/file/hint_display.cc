@@ -55,7 +55,8 @@ bool mean_the_same(const std::string& name, const std::string& one, const std::s
 const char* why_corrected(const std::string& name, const std::string& asked) {
   if (asked == "0") return "which changes nothing";
   if (name == "cb_buffer_size") {
-    return "but buffers are whole pages, and stripes or equal parts of them, from 64 KiB to 1 GiB";
+    return "but buffers are whole pages, and stripes or equal parts of them, from 64 KiB to 1 GiB; "
+           "between nodes, no more stripes than one aggregator has in turn";
   }
   if (name == "ind_rd_buffer_size") return "but it is kept within 4 KiB and 1 GiB";
   if (name == "cb_nodes") return "but there are no more ranks";

@@ -227,7 +227,8 @@ Error Verification::compare(Ring& ring, bool opens_anew, WrittenClaims& claims, 
   OpenedAnew anew;
   if (opens_anew && all.has_more == 1) anew = open_anew();
   storage::Store& own_reader = reader_ ? *reader_ : store_;
-  ReadBack read_back(anew.store ? *anew.store : own_reader, anew.system_error);
+  // If the file could never be opened anew, the program's own store has to do.
+  ReadBack read_back(anew.store ? *anew.store : own_reader, reader_ ? anew.system_error : 0);
   while (all.has_more == 1 && all.is_apart == 0) {
     Error apart = ring.turn(true, claims.next(), claim_);
     if (!apart) apart = ring.turn(false, read_back.judge(claim_), comparison_);

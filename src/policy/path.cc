@@ -211,8 +211,8 @@ bool are_nearly_empty(std::int64_t windows, ByteCount bytes, ByteCount span) {
   constexpr std::int64_t kFewWindows = 1024;
   constexpr std::int64_t kManyWindows = 1 << 20;
   constexpr ByteCount kLeastInWindow = 512;
-  constexpr ByteCount kLeastDensity = 64;
-  if (windows > kManyWindows) return bytes < span / kLeastDensity;
+  constexpr ByteCount kLeastShare = 64;
+  if (windows > kManyWindows) return bytes < span / kLeastShare;
   return windows > kFewWindows && bytes < kLeastInWindow * windows;
 }
 

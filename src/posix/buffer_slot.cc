@@ -48,8 +48,8 @@ void BufferSlot::tell_lost(std::int64_t bytes) const noexcept {
 
 void BufferSlot::tell_busy(std::int64_t bytes) const noexcept {
   print_plain_message({digits(bytes), " bytes of '", name.text(),
-                       "' may be lost (they were buffered, and another thread was using the "
-                       "descriptor at the end), close it before the program ends"});
+                       "' may be lost (they were buffered, and another thread is using the "
+                       "descriptor), close it before the program ends or executes another"});
 }
 
 void tell_failed(int error) noexcept {

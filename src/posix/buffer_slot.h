@@ -24,7 +24,7 @@ struct BufferSlot {
   bool is_verbose = false;
   std::atomic<bool> notes_write = false;  ///< the first one, since other nodes may reach the file
   int unreported_error = 0;               ///< an errno of what was lost, for a later call
-  bool is_told = false;                   ///< a line has told of it
+  bool is_told = false;                   ///< a line has told of that, or of bytes held back
   /// What a handler wants that has interrupted the lock's holder.
   std::atomic<Later> later = Later::nothing;
   std::int64_t checked = 0;  ///< in ticks, when the descriptor was last seen to be this file

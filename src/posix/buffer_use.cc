@@ -105,6 +105,7 @@ bool Use::release_slot(const char* why) noexcept {
   }
   note_release(why, slot_->name.text(), slot_->is_verbose);
   slot_->unreported_error = buffer().leave();
+  slot_->is_told = false;
   slot_->tell_end();
   slot_->is_on = false;
   if (slot_->unreported_error == 0) forget();

@@ -15,8 +15,8 @@
 namespace headrace::posix {
 
 /// An errno of a write that no call of the program has returned: a later one does, also if a second
-/// try succeeds. Only where other nodes reach the file: NFS tells an error of earlier writes once,
-/// and takes the next. Elsewhere what could not be written is what is held back.
+/// try succeeds. Kept only for files that other nodes may reach: NFS tells an error of earlier
+/// writes once, and takes the next. Elsewhere what could not be written is what is held back.
 class OwedError {
  public:
   void start(bool is_shared) noexcept {

@@ -245,11 +245,8 @@ int flush(int descriptor) noexcept {
   Use use(descriptor);
   if (!use) return 0;
   if (!use.is_on()) return use.take_unreported_error();
-  DescriptorBuffer& buffer = use.buffer();
-  if (!use.interrupts()) buffer.drop();
-  const int error = use.interrupts() ? buffer.write_held() : buffer.flush();
-  if (error == EBADF && !use.interrupts() && use.is_lost()) return 0;
-  const int before = buffer.owed.take();
+  const int error = use.write_held();
+  const int before = use.is_gone() ? 0 : use.buffer().owed.take();
   return error != 0 ? error : before;
 }
 
@@ -269,7 +266,9 @@ void cut(int descriptor, off64_t size, int failed) noexcept {
   Use use(descriptor);
   if (!use || !use.is_on()) return;
   use.buffer().owed.note(failed);
-  if (size >= 0 && !use.interrupts()) use.buffer().held_blocks().cut(size);
+  if (size < 0 || use.interrupts()) return;
+  use.buffer().drop();
+  use.buffer().held_blocks().cut(size);
 }
 
 void cut_named(const char* name, off64_t size) noexcept {
@@ -280,7 +279,9 @@ void cut_named(const char* name, off64_t size) noexcept {
   const FileIdentity file{status.st_dev, status.st_ino};
   for_each_slot([&](const BufferSlot& slot) { return slot.is_of(file); },
                 [&](const Use& use) {
-                  if (!use.interrupts()) use.buffer().held_blocks().cut(size);
+                  if (use.interrupts()) return;
+                  use.buffer().drop();
+                  use.buffer().held_blocks().cut(size);
                 });
 }
 
@@ -332,9 +333,9 @@ void tell_unreported() noexcept {
     tell_failed(slot.unreported_error);
   });
   // Those whose lock could not be had.
-  for (const BufferSlot& slot : tables->slots) {
+  for (BufferSlot& slot : tables->slots) {
     const std::int64_t held = slot.is_on ? slot.buffer.held() : 0;
-    if (held > 0) slot.tell_busy(held);
+    if (held > 0 && !std::exchange(slot.is_told, true)) slot.tell_busy(held);
   }
 }
 

@@ -58,9 +58,10 @@ std::optional<ssize_t> write(int descriptor, const iovec* parts, int count,
                              const off64_t* offset = nullptr) noexcept;
 std::optional<off64_t> seek(int descriptor, off64_t offset, int whence) noexcept;
 
-/// Writes what is held back. For fsync: an errno that is to be told, or 0.
+/// Writes what is held back, and forgets what was read ahead. For fsync: an errno that is to be
+/// told, also of an earlier write, or 0.
 int flush(int descriptor) noexcept;
-/// The same where errors cannot be told, and forgets what was read ahead.
+/// The same where errors cannot be told: a later call tells them.
 void settle(int descriptor) noexcept;
 /// Before a file is cut to a size: writes what is held back. An errno, or 0.
 int settle_to_cut(int descriptor) noexcept;

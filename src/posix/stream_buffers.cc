@@ -125,8 +125,11 @@ Obstacle give_buffer(std::FILE* stream, ByteCount size, std::string_view name, b
 /// Bytes that are not in their file.
 struct Unsaved {
   std::ptrdiff_t bytes = 0;
-  int error = 0;  ///< 0: where they belong is not known
+  const char* why = "";
 };
+
+constexpr const char* kNoPlace = "where it belongs in the file is not known";
+constexpr const char* kAppends = "it is open for appending";
 
 /// Writes the bytes that a stream has not written, if their place is known. The C library may have
 /// been interrupted just behind its write, with its pointers as before: then the kernel's position
@@ -137,27 +140,32 @@ Unsaved save(std::FILE* stream) {
   const int descriptor = ::fileno_unlocked(stream);
   if (begin == nullptr || bytes <= 0 || descriptor < 0) return {};
   const int flags = ::fcntl(descriptor, F_GETFL);
-  if (flags < 0) return {bytes, errno};
+  if (flags < 0) return {bytes, std::strerror(errno)};
   // There pwrite() appends, and the stream would do so once more.
-  if ((flags & O_APPEND) != 0) return {bytes, 0};
+  if ((flags & O_APPEND) != 0) return {bytes, kAppends};
   const off64_t now = ::lseek64(descriptor, 0, SEEK_CUR);
-  if (now < 0 || now != stream->_offset) return {bytes, 0};
+  if (now < 0 || now != stream->_offset) return {bytes, kNoPlace};
   const off64_t back = stream->_IO_read_end == begin ? 0 : begin - stream->_IO_read_end;
   std::int64_t done = 0;
   const int error =
       write_range(descriptor, reinterpret_cast<const std::byte*>(begin), bytes, now + back, done);
-  return {bytes - done, error};
+  return {bytes - done, error == 0 ? "" : std::strerror(error)};
 }
 
 Unsaved flush(std::FILE* stream) {
   const std::ptrdiff_t bytes = stream->_IO_write_ptr - stream->_IO_write_base;
-  return ::fflush_unlocked(stream) == 0 ? Unsaved{} : Unsaved{bytes, errno};
+  return ::fflush_unlocked(stream) == 0 ? Unsaved{} : Unsaved{bytes, std::strerror(errno)};
 }
 
 void tell_unsaved(Entry& one, const char* why) {
   if (std::exchange(one.is_told, true)) return;
   print_plain_message({"what the stream of '", one.name.text(), "' has buffered may be lost (", why,
                        "), close it before the program ends and check what fclose returns"});
+}
+
+bool only_reads(const std::FILE* stream) {
+  constexpr int kNoWrites = 0x8;  // _IO_NO_WRITES of glibc
+  return (__atomic_load_n(&stream->_flags, __ATOMIC_RELAXED) & kNoWrites) != 0;
 }
 
 /// Calls save_one(stream), which returns what is Unsaved, for each stream, with its lock.
@@ -167,22 +175,28 @@ void save_each(Save save_one) noexcept {
   if (!buffers::are_wanted() || !buffers::is_in_own_process()) return;
   const KeptErrno kept;
   const NoCancellation uncancelled;
+  int tries = 0;  // for all of them
   for (Entry& one : entries) {
     if (one.stream.load() == nullptr) continue;
     const Visit visit(one);
     std::FILE* const stream = visit.stream();
-    if (stream == nullptr) continue;
+    if (stream == nullptr || only_reads(stream)) continue;
     // Another thread may be within a call; it may also wait for this one.
-    int tries = 0;
-    while (::ftrylockfile(stream) != 0 && ++tries < kTries) ::usleep(kNap);
-    if (tries == kTries) {
+    bool is_locked = ::ftrylockfile(stream) == 0;
+    for (; !is_locked && tries < kTries; ++tries) {
+      ::usleep(kNap);
+      is_locked = ::ftrylockfile(stream) == 0;
+    }
+    if (!is_locked) {
       tell_unsaved(one, "another thread is using it");
       continue;
     }
     const Unsaved left = save_one(stream);
     ::funlockfile(stream);
     if (left.bytes > 0) {
-      tell_unsaved(one, left.error != 0 ? std::strerror(left.error) : "its place is not known");
+      tell_unsaved(one, left.why);
+    } else {
+      one.is_told = false;
     }
   }
 }

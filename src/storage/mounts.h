@@ -23,7 +23,7 @@ struct Mount {
   std::optional<std::int64_t> number(std::string_view name) const;
 };
 
-/// What find_mount_line() finds, as it stands there.
+/// What next_mount_line() finds, as it stands there.
 struct MountLine {
   std::string_view point;  ///< with escapes, see unescape()
   std::string_view type;

@@ -252,10 +252,6 @@ void refuse_others(Tracing& own) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// To find out takes some 50 us. A thread may run nothing but fibers.
 bool is_worth_a_try() noexcept {
   constexpr std::uint32_t kFirst = 16;

@@ -212,5 +212,22 @@ TEST(Verify, SaysThatItCouldNotReadRatherThanThatBytesAreLost) {
       << error.message;
 }
 
+/// Then the descriptor of the program's own is used, as it was at the set-up.
+TEST(Verify, ReadsByTheProgramsOwnDescriptorWhereNoOtherCanBeHad) {
+  if (!settings().verify) GTEST_SKIP() << "needs HEADRACE_VERIFY=1";
+  const Watchdog watchdog("Verify.ReadsByTheProgramsOwnDescriptor", kCaseLimit);
+  Disk disk(0);
+  Job job{.nodes = {"a", "b"}, .pieces = {{{0, 100'000}}, {{100'000, 70'000}}}};
+  std::vector<Told> told(job.nodes.size());
+  disk.arm({.operation = Operation::reopen, .system_error = EACCES});
+  PostOffice office(2, false);
+  run_ranks(office, job.nodes, disk, [&](int rank, const auto& team, storage::FileSystem& files) {
+    const auto mine = static_cast<std::size_t>(rank);
+    told[mine] = run_rank(job, mine, team, files);
+  });
+  EXPECT_EQ(disk.disarm(), 4);
+  for (const Told& one : told) EXPECT_FALSE(one.outcome.error) << one.outcome.error.message;
+}
+
 }  // namespace
 }  // namespace headrace::sim

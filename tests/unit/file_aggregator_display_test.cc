@@ -42,7 +42,7 @@ TEST(AggregatorDisplay, TellsOfAListThatFitsNoNode) {
   const auto lines = aggregator_lines("/a", three_nodes(0), DomainHints(), true);
   ASSERT_EQ(lines.size(), 6U);
   EXPECT_EQ(lines[0], "aggregators of '/a': 3 for calls in which nodes exchange");
-  EXPECT_EQ(lines[4], "  cb_config_list names no node of the job, so all may have one");
+  EXPECT_EQ(lines[4], "  cb_config_list gives no node of the job a place, so all may have one");
 }
 
 TEST(AggregatorDisplay, TellsWhyThereAreNone) {

@@ -85,6 +85,11 @@ TEST(AgreedView, TakesTheStripesOfOneAggregatorTogether) {
   EXPECT_EQ(agreed({.buffer = 16 << 20, .nodes = 16, .aggregators = 2}).window_size, 8 << 20);
 }
 
+TEST(AgreedView, KeepsBuffersThatStripesWouldMakeTooSmall) {
+  EXPECT_EQ(agreed({.buffer = 16 << 20, .stripe = 4 << 10, .targets = 8, .nodes = 8}).window_size,
+            16 << 20);
+}
+
 TEST(AgreedView, KeepsLargeBuffersWhereNodesDoNotExchange) {
   EXPECT_EQ(agreed({.buffer = 16 << 20, .nodes = 1}).window_size, 16 << 20);
   EXPECT_EQ(agreed({.buffer = 16 << 20, .is_coherent = false}).window_size, 16 << 20);

@@ -143,6 +143,22 @@ TEST(ExchangePlanner, ReadsByRunsWhereNoStripesShareATarget) {
   EXPECT_EQ(owners(NodePart::kReads, stripes(4, 0)), in_turn) << "each reads from one target";
 }
 
+/// Buffers that were made for fewer aggregators.
+TEST(ExchangePlanner, TakesSmallerWindowsWhereHintsWantMoreAggregators) {
+  ExchangePlanner planner(4);
+  auto parts = parts_from(0, 4);
+  for (NodePart& part : parts) part.window_size = 4 * kStripe;
+  DomainHints domains = stripes(4, 4);
+  const auto window_for = [&](ByteCount window) {
+    domains.window = window;
+    EXPECT_TRUE(planner.decide(parts, policy::PathHint::automatic, domains).is_chosen);
+    return planner.choice().facts.window;
+  };
+  EXPECT_EQ(window_for(kStripe), kStripe);
+  EXPECT_EQ(window_for(4 * kStripe), 4 * kStripe);
+  EXPECT_EQ(window_for(8 * kStripe), 4 * kStripe) << "there is no memory for more";
+}
+
 /// Stripes that are larger than a buffer.
 TEST(ExchangePlanner, SharesOutWholeStripesOnRequest) {
   const auto owners = [](plan::Alignment alignment) {
