@@ -67,6 +67,21 @@ std::vector<Guideline> Emulation::guidelines() {
   return all;
 }
 
+/// Null if there is none.
+const Emulation::Row* Emulation::row_of(const Guideline& guideline) {
+  const auto found = std::ranges::find_if(rows(), [&](const Row& one) {
+    return one.guideline.operation == guideline.operation &&
+           one.guideline.emulation == guideline.emulation;
+  });
+  return found == rows().end() ? nullptr : &*found;
+}
+
+std::int64_t Emulation::room_of(const Guideline& guideline, int ranks) {
+  const Row* const row = row_of(guideline);
+  if (row == nullptr || row->room == Room::none) return 0;
+  return row->room == Room::all_blocks ? ranks : 2;
+}
+
 Emulation::Emulation(Cell& cell, const Guideline& guideline)
     : cell_(cell),
       comm_(cell.world().communicator),
@@ -74,10 +89,7 @@ Emulation::Emulation(Cell& cell, const Guideline& guideline)
       ranks_(cell.world().size),
       count_(cell.count()),
       share_((count_ + ranks_ - 1) / ranks_) {
-  const auto row = std::ranges::find_if(rows(), [&](const Row& one) {
-    return one.guideline.operation == guideline.operation &&
-           one.guideline.emulation == guideline.emulation;
-  });
+  const Row* const row = row_of(guideline);
   call_ = row->call;
   const auto ranks = static_cast<std::size_t>(ranks_);
   const bool has_block = row->room == Room::one_block;

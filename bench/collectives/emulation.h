@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,8 @@ class Emulation {
   void call(const Functions& functions) { (this->*call_)(functions); }
 
   static std::vector<Guideline> guidelines();
+  /// How many blocks an emulation needs besides the cell's buffers, at most; 0 if there is none.
+  static std::int64_t room_of(const Guideline& guideline, int ranks);
 
  private:
   using Call = void (Emulation::*)(const Functions&);
@@ -43,6 +46,7 @@ class Emulation {
     Call call;
   };
   static std::span<const Row> rows();
+  static const Row* row_of(const Guideline& guideline);
 
   void barrier_by_allreduce(const Functions& f);
   void bcast_by_scatter(const Functions& f);

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <limits>
 
+#include "collectives/emulation.h"
 #include "collectives/operation.h"
 
 namespace headrace::bench::collectives {
@@ -26,10 +27,10 @@ std::int64_t available_memory() {
   return INT64_MAX;
 }
 
-/// Places of blocks in elements, and in bytes where types are given for each.
-bool fits_int(const World& world, bool in_bytes, std::int64_t bytes) {
+/// Counts and places of `blocks` blocks in elements, or in bytes where types are given for each.
+bool fits_int(std::int64_t blocks, bool in_bytes, std::int64_t bytes) {
   std::int64_t all = 0;
-  if (__builtin_mul_overflow(bytes, static_cast<std::int64_t>(world.size), &all)) return false;
+  if (__builtin_mul_overflow(bytes, blocks, &all)) return false;
   return (in_bytes ? all : all / static_cast<std::int64_t>(sizeof(double))) <= INT32_MAX;
 }
 
@@ -50,16 +51,17 @@ std::string in_mebibytes(std::int64_t bytes) {
 std::string obstacle(const World& world, std::string_view operation, std::string_view emulation,
                      std::int64_t bytes) {
   const bool in_bytes = operation == "alltoallw" || emulation == "alltoallw";
-  if (!fits_int(world, in_bytes, bytes)) return "MPI's counts and places are ints";
-  const std::int64_t copy = emulation.empty() ? 0 : bytes * world.size;
+  const std::int64_t more = Emulation::room_of({operation, emulation}, world.size);
+  const std::int64_t blocks = std::max(Cell::most_blocks(operation, world.size), more);
+  if (!fits_int(blocks, in_bytes, bytes)) return "MPI's counts and places are ints";
   const std::int64_t needed =
-      needed_on_node(world, Cell::memory_of(world, operation, bytes) + copy);
+      needed_on_node(world, Cell::memory_of(world, operation, bytes) + bytes * more);
   const std::int64_t mine = available_memory() / 10 * kMostTenths;
   std::int64_t available = 0;
   MPI_Allreduce(&mine, &available, 1, MPI_INT64_T, MPI_MIN, world.communicator);
   if (needed <= available) return {};
   return "a node needs " + in_mebibytes(needed) + " of memory, and " + in_mebibytes(available) +
-         " are there to take";
+         " are available";
 }
 
 }  // namespace headrace::bench::collectives

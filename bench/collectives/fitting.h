@@ -8,8 +8,8 @@
 
 namespace headrace::bench::collectives {
 
-/// Why an operation cannot be called with blocks of `bytes`; empty where it can. `emulation`: of
-/// it by others, "" without. Collective; the same on all ranks.
+/// Why an operation, or its emulation by others, cannot be called with blocks of `bytes`; empty
+/// where it can. `emulation`: its name; "": none. Collective; the same on all ranks.
 std::string obstacle(const World& world, std::string_view operation, std::string_view emulation,
                      std::int64_t bytes);
 

@@ -42,6 +42,11 @@ bool Cell::gets_all(Kind kind, bool is_root) {
          kind == Kind::allgatherv;
 }
 
+std::int64_t Cell::most_blocks(std::string_view operation, int ranks) {
+  const Kind kind = kind_of(operation);
+  return gives_all(kind, true) || gets_all(kind, true) ? ranks : 1;
+}
+
 std::int64_t Cell::memory_of(const World& world, std::string_view operation, std::int64_t bytes) {
   const Kind kind = kind_of(operation);
   const bool is_root = world.rank == 0;

@@ -22,6 +22,8 @@ class Cell {
   /// throws AgreedFailure where a rank has not the memory. See obstacle() in fitting.h.
   Cell(const World& world, std::string_view operation, std::int64_t bytes);
 
+  /// How many blocks the largest buffer of any rank has.
+  static std::int64_t most_blocks(std::string_view operation, int ranks);
   /// Bytes of this rank's buffers.
   static std::int64_t memory_of(const World& world, std::string_view operation, std::int64_t bytes);
 
