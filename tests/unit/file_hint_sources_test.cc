@@ -86,7 +86,8 @@ TEST(HintDisplay, TellsWhereEachValueComesFrom) {
   EXPECT_EQ(explain_hints("/a\nb", known),
             "hints of '/a?b' on ext4:\n"
             "  cb_buffer_size = 65536 (HEADRACE_HINTS, pattern '*'; asked for 3k, but buffers are "
-            "whole pages, and stripes or equal parts of them, from 64 KiB to 1 GiB)\n"
+            "whole pages, and stripes or equal parts of them, from 64 KiB to 1 GiB; between nodes, "
+            "no more stripes than one aggregator has in turn)\n"
             "  cb_nodes = 4 (the program; asked for 8, but there are no more ranks)\n"
             "  ind_rd_buffer_size = 1048576 (default)\n"
             "  romio_ds_write = enable (the program; no effect, since Headrace never reads bytes "
