@@ -84,13 +84,16 @@ static long long allocated_by_all(Context* context) {
   return allocated();
 }
 
-// Communicators that are duplicated and freed, each with a file that outlives it or not.
+// Communicators that are duplicated and freed, each with a file that outlives it or not. What the
+// library sets aside once is in one third of them at most: Intel MPI takes 512 KiB for the first
+// message that comes before it is expected.
 static void communicators(Context* context) {
   const int count = context->deep ? 10000 : 500;
-  long long before = 0;
+  long long before[2] = {0, 0};
   for (int i = 0; i < count; i++) {
     MPI_Comm comm;
-    if (i == count / 3) before = allocated_by_all(context);
+    if (i == count / 3) before[0] = allocated_by_all(context);
+    if (i == 2 * (count / 3)) before[1] = allocated_by_all(context);
     MPI_Comm_dup(context->comm, &comm);
     MPI_File file = open_file(context, comm, "data", MPI_MODE_CREATE | MPI_MODE_RDWR);
     if (i % 2) MPI_Comm_free(&comm);
@@ -103,8 +106,9 @@ static void communicators(Context* context) {
     close_file(context, &file);
     if (i % 2 == 0) MPI_Comm_free(&comm);
   }
-  const long long grown = allocated_by_all(context) - before;
-  if (context->layered) CHECK(context, grown < 100ll * count);
+  const long long later = allocated_by_all(context) - before[1], sooner = before[1] - before[0];
+  const long long grown = later < sooner ? later : sooner;
+  if (context->layered) CHECK(context, grown < 50ll * count);
   if (getenv("MPI_TEST_TIMES")) fprintf(stderr, "rank %d: grown by %lld\n", context->rank, grown);
 }
 
