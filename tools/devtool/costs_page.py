@@ -16,7 +16,7 @@ HOLDER = re.compile(r"`([\w/-]+\.(?:py|cc)(?:::\w+)?)`")
 HEAD = """\
 # What the tests cost
 
-    ./dev test --full --write-costs      # wrote this page; with --quick it writes that column
+    ./dev test --write-costs      # writes the usual tests' columns; --quick and --full write theirs, too
 
 | command | what it runs | is to end within |
 | --- | --- | --- |
@@ -26,7 +26,7 @@ HEAD = """\
 | `./dev test --full` | everything; before an issue is closed | |
 
 Minutes are those of a fresh machine with 2 cores, installs and builds included. Nothing fails for
-being slow. What `--minutes` leaves out it names. `tests/tiers.toml` says how much of each test runs
+being slow. `--minutes` names what it leaves out. `tests/tiers.toml` says how much of each test runs
 when, and which values are of one kind: MPIs of one ABI, where the layer alone is tested.
 """
 
