@@ -58,16 +58,17 @@ def write_whole(path: Path, text: str, mode: int | None = None, lasting: bool = 
         raise
 
 
-def try_whole(path: Path) -> None:
+def try_whole(path: Path, makes_folders: bool = False) -> None:
     """Whether write_whole() can write a file, as far as it can be told before the work: so much is
-    written beside it, or above its directory while that is not there. Nothing of it stays. Errors:
-    OSError."""
+    written beside it. Nothing of it stays. makes_folders: the missing ones above it are made before
+    it is written, so it is tried above those. Errors: OSError."""
     if _is_special(path):
         return
     path = _at_end_of_links(path)
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    folder = next(one for one in path.parents if os.path.exists(one))
+    folders = path.parents if makes_folders else [path.parent]
+    folder = next((one for one in folders if os.path.exists(one)), path.parent)
     tried = folder / path.name
     with suppress(FileNotFoundError):
         tried.lstat()  # its name may be too long

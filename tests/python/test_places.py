@@ -65,11 +65,12 @@ def test_the_longest_name_does(tmp_path: Path) -> None:
 
 def test_what_is_tried_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("text")
-    for path in (tmp_path / "f", tmp_path / "g", tmp_path / "no" / "such" / "f"):
+    for path in (tmp_path / "f", tmp_path / "g"):
         try_whole(path)
+    try_whole(tmp_path / "no" / "such" / "f", makes_folders=True)
     assert [path.name for path in tmp_path.iterdir()] == ["f"]
     assert (tmp_path / "f").read_text() == "text"
-    for path in (tmp_path, tmp_path / "f" / "g"):
+    for path in (tmp_path, tmp_path / "f" / "g", tmp_path / "no" / "such" / "f"):
         with pytest.raises(OSError):
             try_whole(path)
 

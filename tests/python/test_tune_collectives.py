@@ -213,6 +213,7 @@ def earlier(tmp_path: Path) -> Path:
         (("t.toml", "--json", "same.json"), "'same.json' is not replaced (it is what is read)"),
         (("t.toml", "--json", "t.toml"), "are one file"),
         (("-", "--json", "-"), "are one file"),
+        (("no/such/t.toml",), "'no/such/t.toml' cannot be written (No such file or directory)"),
         (
             ("no/such/t.toml", "-n", "2"),
             "-n has no meaning here, --from measures nothing",

@@ -252,4 +252,4 @@ def test_help_needs_no_preparation(monkeypatch: pytest.MonkeyPatch) -> None:
         assert main.main([name, "--help"]) == 0
     monkeypatch.setattr(commands.os, "execve", lambda *_: None)
     main.main(["demo", "--help"])
-    assert all(one == [provision.CLI] for one in layers)
+    assert layers == [[provision.CLI]] * 4

@@ -271,7 +271,7 @@ def require_place(path: Path) -> None:
         (figures_file(path), _has_figures, "file of figures"),
     ):
         try:
-            try_whole(file)
+            try_whole(file, makes_folders=True)
         except OSError as error:
             raise unwritable(file, error, "give another file with --output") from error
         if os.path.exists(file) and not is_ours(file):
