@@ -2,6 +2,8 @@
 
 import random
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -264,3 +266,22 @@ def test_a_table_on_standard_output_stands_alone(tmp_path: Path) -> None:
     done = bench_command(tmp_path)("tune", "collectives", "--from", earlier(tmp_path), "-")
     assert done.returncode == 0 and "bcast" in done.stderr
     assert "mpich" in tomllib.loads(done.stdout) and "'-'" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("tune", "collectives", "table.toml"),
+        ("bench", "collectives", "--json", "c2.json", "--markdown", "page.md"),
+    ],
+)
+def test_files_are_written_though_nobody_reads_the_tables(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    line = [sys.executable, "-m", "headrace", *words, "--from", earlier(tmp_path)]
+    environ = bench_command(tmp_path).environ
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(line, env=environ, cwd=tmp_path, stdout=full, check=False)
+    assert done.returncode != 0
+    files = [word for word in words if "." in word]
+    assert all((tmp_path / name).stat().st_size > 0 for name in files)

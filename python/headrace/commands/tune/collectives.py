@@ -240,13 +240,13 @@ def _end(
     found: list[LibraryJob],
 ) -> int:
     """all_jobs: also those of Headrace against the library with other algorithms."""
+    cores = machine.available_cores()
+    more = library_choice.table_lines(found)
+    write_target(file, table.to_toml(all_jobs, f"{platform.machine()}, {cores} cores", more))
     if jobs:
         output.show(console, jobs)
     if found:
         library_output.show(console, found)
-    cores = machine.available_cores()
-    more = library_choice.table_lines(found)
-    write_target(file, table.to_toml(all_jobs, f"{platform.machine()}, {cores} cores", more))
     if file != STDOUT:
         say(f"the table is in '{file}', set HEADRACE_COLL_TABLE to it")
     for line in table.told(all_jobs):
