@@ -173,5 +173,7 @@ def test_nodes_of_several_programs_are_not_those_of_the_first(line: str, family:
 
 def test_an_order_needs_the_ranks_of_each_node(tmp_path: Path) -> None:
     size = sized("mpiexec -n 8 -hosts n0,n1 x", HYDRA, INTEL)
-    with pytest.raises(HeadraceError, match=r"the ranks of each.*-ppn 4"):
+    with pytest.raises(
+        HeadraceError, match=r"the ranks of each.*for Intel MPI -ppn 4, or -machine"
+    ):
         order_choice.wanted("0", "", tmp_path, size)

@@ -1,6 +1,8 @@
 """Files that are there as a whole or not at all."""
 
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -52,6 +54,19 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     write_whole(tmp_path / "pipe", "text")
     reader.join()
     assert read == ["text"] and (tmp_path / "pipe").is_fifo()
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_an_open_file_is_written_to_behind_what_it_has(tmp_path: Path, name: str) -> None:
+    program = (
+        "from pathlib import Path; from headrace.places import try_whole, write_whole\n"
+        f"print('first'); path = Path('{name}'); try_whole(path); write_whole(path, 'second\\n')\n"
+        "print('third')"
+    )
+    with (tmp_path / "out").open("wb") as out:
+        subprocess.run([sys.executable, "-c", program], stdout=out, check=True)
+    assert (tmp_path / "out").read_text() == "first\nsecond\nthird\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 def test_the_longest_name_does(tmp_path: Path) -> None:
