@@ -211,6 +211,7 @@ def earlier(tmp_path: Path) -> Path:
         (("app.c",), "does not begin as a table of headrace tune collectives does"),
         (("t.toml", "--json", "app.c"), "does not begin as a file of such times does"),
         (("t.toml", "--markdown", "app.c"), "does not begin as a page of headrace tune"),
+        (("t.toml", "--markdown", "notes.md"), "does not begin as a page of headrace tune"),
         (("c.json",), "'c.json' is not replaced (it is what is read), name another file"),
         (("t.toml", "--json", "same.json"), "'same.json' is not replaced (it is what is read)"),
         (("t.toml", "--json", "t.toml"), "are one file"),
@@ -236,11 +237,13 @@ def test_nothing_of_the_users_is_replaced_or_ignored(
     times = earlier(tmp_path)
     (tmp_path / "same.json").symlink_to(times)
     (tmp_path / "app.c").write_text("int main;\n")
+    (tmp_path / "notes.md").write_text("- mine\n")
     before = times.read_text()
     done = bench_command(tmp_path)("tune", "collectives", "--from", times, *words)
     assert done.returncode != 0 and told in done.stderr, done.stderr
     assert times.read_text() == before and not (tmp_path / "t.toml").exists()
     assert (tmp_path / "app.c").read_text() == "int main;\n"
+    assert (tmp_path / "notes.md").read_text() == "- mine\n"
 
 
 def test_minutes_are_of_the_librarys_algorithms(tmp_path: Path) -> None:
@@ -281,7 +284,9 @@ def test_files_are_written_though_nobody_reads_the_tables(
     line = [sys.executable, "-m", "headrace", *words, "--from", earlier(tmp_path)]
     environ = bench_command(tmp_path).environ
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(line, env=environ, cwd=tmp_path, stdout=full, check=False)
-    assert done.returncode != 0
+        done = subprocess.run(
+            line, env=environ, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert done.returncode != 0 and b"output cannot be written (No space left" in done.stderr
     files = [word for word in words if "." in word]
     assert all((tmp_path / name).stat().st_size > 0 for name in files)

@@ -62,6 +62,9 @@ def test_a_compiler_may_be_several_words_and_too_old(
     assert not debian.COMPILER.present()
     monkeypatch.setenv("CXX", "")
     assert debian.compiler() == ["c++"]
+    monkeypatch.setenv("CXX", "g++ '")
+    with pytest.raises(Failure, match="CXX names no compiler"):
+        debian.compiler()
 
 
 def test_cmake_starts_anew_after_a_failure_and_for_another_compiler(
