@@ -1,5 +1,6 @@
 """The `headrace` command. Its commands are found in headrace/commands."""
 
+import errno
 import os
 import sys
 from typing import NoReturn
@@ -9,6 +10,9 @@ import click
 from headrace import __version__
 from headrace.commands import CommandFolder
 from headrace.errors import USAGE, HeadraceError, discard_output, message, say
+
+# What a write says, which names no file.
+_OF_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 @click.group(
@@ -57,6 +61,8 @@ def _file_line(error: OSError) -> str:
     name = error.filename
     what = f"'{os.fsdecode(name)}'" if isinstance(name, str | bytes) else "something"
     why = error.strerror or str(error)
+    if name is None and error.errno in _OF_OUTPUT:
+        return message("output cannot be written", why, "see where it goes, and what is left there")
     return message(f"{what} cannot be used", why, "see whether it is there, and yours to use")
 
 

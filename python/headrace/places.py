@@ -2,6 +2,8 @@
 
 import errno
 import os
+import re
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -40,9 +42,13 @@ LONGEST_NAME = 200
 
 
 def write_whole(path: Path, text: str, mode: int | None = None, lasting: bool = True) -> None:
-    """Writes a file that is there as a whole or not at all; a pipe or a device is simply written
-    to. mode: of the file, whatever the umask says; without one a file keeps what it has. lasting:
-    also after a crash of the machine, for which it waits. Errors: OSError."""
+    """Writes a file that is there as a whole or not at all; a pipe, a device or what is open under
+    a number, as /dev/stdout, is simply written to. mode: of the file, whatever the umask says;
+    without one a file keeps what it has. lasting: also after a crash of the machine, for which it
+    waits. Errors: OSError."""
+    if (number := _descriptor(path)) is not None:
+        _write_open(number, text)
+        return
     if _is_special(path):
         path.write_text(text, encoding="utf-8")
         return
@@ -58,16 +64,17 @@ def write_whole(path: Path, text: str, mode: int | None = None, lasting: bool = 
         raise
 
 
-def try_whole(path: Path) -> None:
+def try_whole(path: Path, makes_folders: bool = False) -> None:
     """Whether write_whole() can write a file, as far as it can be told before the work: so much is
-    written beside it, or above its directory while that is not there. Nothing of it stays. Errors:
-    OSError."""
-    if _is_special(path):
+    written beside it. Nothing of it stays. makes_folders: the missing ones above it are made before
+    it is written, so it is tried above those. Errors: OSError."""
+    if _descriptor(path) is not None or _is_special(path):
         return
     path = _at_end_of_links(path)
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    folder = next(one for one in path.parents if os.path.exists(one))
+    folders = path.parents if makes_folders else [path.parent]
+    folder = next((one for one in folders if os.path.exists(one)), path.parent)
     tried = folder / path.name
     with suppress(FileNotFoundError):
         tried.lstat()  # its name may be too long
@@ -75,6 +82,23 @@ def try_whole(path: Path) -> None:
         _write_beside(tried, bytes(TRIED_BYTES), None, lasting=True)
     finally:
         _remove(_beside(tried))
+
+
+def _descriptor(path: Path) -> int | None:
+    """Of a name that is that of an open file: to replace what it leads to would lose what else is
+    written there."""
+    found = re.fullmatch(r"/dev/std(out|err)|(?:/dev|/proc/self)/fd/([0-9]{1,9})", str(path))
+    if found is None:
+        return None
+    return int(found[2]) if found[2] else {"out": 1, "err": 2}[found[1]]
+
+
+def _write_open(number: int, text: str) -> None:
+    """Behind what was written there before."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    with open(os.dup(number), "w", encoding="utf-8") as stream:
+        stream.write(text)
 
 
 def _is_special(path: Path) -> bool:

@@ -273,6 +273,7 @@ SETS = "[[rules]]\nid='a'\ntitle='t'\naction='x'\nwhen='1'\nsettings."
         (SETS + "headrace.HEADRACE_LIBRARY='x'", "HEADRACE_LIBRARY', which no rule may set"),
         (SETS + "headrace.\"X=1\\n[environment]\\nA\"='x'", "which no rule may set"),
         (SETS + "environment.HYDRA_LAUNCHER_EXEC='x'", "which no rule may set"),
+        (SETS + "environment.UCX_X='a/b'", "UCX_X has the name of a file"),
         (SETS + "headrace.HEADRACE_QUIET=2026-11-28", "'HEADRACE_QUIET' is neither text nor"),
         (SETS + "launcher.bind=1.5", "'bind' is neither text nor"),
     ],

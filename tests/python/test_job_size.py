@@ -1,11 +1,13 @@
 """How many ranks a launcher line puts on each node. What is expected here is what these launchers
 did: Intel MPI 2021.18 by -print-rank-map, MPICH 5.0 by -prepend-pattern %h, Open MPI 5.0 by
---display map."""
+--display map, on nodes of 2 cores. Where it binds more ranks than these have cores, it refuses or
+goes on to the next node: what is expected of nodes of 6 cores follows from that."""
 
 from pathlib import Path
 
 import pytest
 
+from headrace import machine
 from headrace.errors import HeadraceError
 from headrace.launch import order_choice
 from headrace.launchers.families import HYDRA, OPENMPI, Family
@@ -14,6 +16,15 @@ from headrace.launchers.job_size import JobSize, job_size
 INTEL = "Intel(R) MPI Library"
 NODES = ("n0", "n1")
 SLURM = {"SLURM_JOB_NODELIST": "n[0-1]", "SLURM_TASKS_PER_NODE": "3,1"}
+
+
+@pytest.fixture(autouse=True)
+def cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_cores(monkeypatch, 6)
+
+
+def set_cores(monkeypatch: pytest.MonkeyPatch, cores: int) -> None:
+    monkeypatch.setattr(machine, "available_cores", lambda: cores)
 
 
 @pytest.fixture
@@ -82,6 +93,51 @@ def test_open_mpi_may_decide_by_cores_and_files(options: str) -> None:
     assert (found.ranks, found.sizes) == (8, ())
     assert found.hosts == NODES  # so nobody takes it for a job of this node
     assert sized(f"mpirun {options} x", OPENMPI).ranks == 0
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    "options",
+    [
+        "-n 2 --map-by slot:PE=2 --host n0:2,n1:2",
+        "-n 2 --map-by :PE=2 --host n0:2,n1:2",
+        "-n 4 --hostfile slots",
+        "-n 3 --map-by hwthread --host n0:4,n1:4",
+        "-n 4 --use-hwthread-cpus --host n0:4,n1:4",
+        "-n 4 --map-by slot --bind-to core --host n0:4,n1:4",
+        "-n 4 --host n0:*,n1:*",
+    ],
+)
+def test_open_mpi_binds_no_more_ranks_than_a_node_has_cores(
+    options: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It then puts the others on the next node: no node is left out, and no counts are known."""
+    set_cores(monkeypatch, 2)
+    found = sized(f"mpirun {options} x", OPENMPI)
+    assert (found.hosts, found.sizes) == (NODES, ())
+
+
+def test_open_mpi_binds_ranks_of_slurm_to_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_cores(monkeypatch, 2)
+    slurm = {**SLURM, "SLURM_TASKS_PER_NODE": "4(x2)"}
+    assert sized("mpirun -n 4 x", OPENMPI, environ=slurm) == JobSize(4, NODES)
+    assert sized("mpirun x", OPENMPI, environ=slurm) == JobSize(8, NODES, (4, 4))
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    "options",
+    ["--bind-to none --hostfile slots", "--map-by slot --hostfile slots", "-N 4 --hostfile slots"],
+)
+def test_open_mpi_goes_by_slots_if_it_binds_none(
+    options: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_cores(monkeypatch, 2)
+    assert sized(f"mpirun -n 4 {options} x", OPENMPI) == JobSize(4, ("n0",), (4,))
+
+
+def test_hosts_with_as_many_ranks_as_cores_tell_no_number() -> None:
+    assert sized("mpirun --host n0:*,n1:* x", OPENMPI) == JobSize()
 
 
 def test_open_mpi_exceeds_slots_by_rules_of_its_own() -> None:
@@ -173,5 +229,7 @@ def test_nodes_of_several_programs_are_not_those_of_the_first(line: str, family:
 
 def test_an_order_needs_the_ranks_of_each_node(tmp_path: Path) -> None:
     size = sized("mpiexec -n 8 -hosts n0,n1 x", HYDRA, INTEL)
-    with pytest.raises(HeadraceError, match=r"the ranks of each.*-ppn 4"):
+    with pytest.raises(
+        HeadraceError, match=r"the ranks of each.*for Intel MPI -ppn 4, or -machine"
+    ):
         order_choice.wanted("0", "", tmp_path, size)

@@ -3,10 +3,16 @@
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
-from headrace.launchers.detection import detect, family_by_version, looks_like_launcher
+from headrace.launchers.detection import (
+    detect,
+    family_by_version,
+    looks_like_launcher,
+    version_text,
+)
 from headrace.launchers.families import ALPS, FAMILIES, HYDRA, OPENMPI, SLURM
 from headrace.launchers.line import read_contexts
 
@@ -22,6 +28,16 @@ VERSIONS = [
     ("something else 1.0\n", None),
     ("", None),
 ]
+
+
+def test_a_launcher_is_asked_once(tmp_path: Path) -> None:
+    launcher = tmp_path / "mpiexec"
+    launcher.write_text(f"#!/bin/sh\necho asked >> {tmp_path}/told\necho $1 $ANSWER\n")
+    launcher.chmod(0o755)
+    for _ in range(2):
+        assert version_text(launcher, {"ANSWER": "1"}) == "--version 1\n"
+    assert (tmp_path / "told").read_text().split() == ["asked"]
+    assert version_text(launcher, {"ANSWER": "2"}) == "--version 2\n"
 
 
 @pytest.mark.parametrize(("text", "family"), VERSIONS)

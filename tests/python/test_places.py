@@ -1,6 +1,8 @@
 """Files that are there as a whole or not at all."""
 
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -54,6 +56,19 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     assert read == ["text"] and (tmp_path / "pipe").is_fifo()
 
 
+@pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+def test_an_open_file_is_written_to_behind_what_it_has(tmp_path: Path, name: str) -> None:
+    program = (
+        "from pathlib import Path; from headrace.places import try_whole, write_whole\n"
+        f"print('first'); path = Path('{name}'); try_whole(path); write_whole(path, 'second\\n')\n"
+        "print('third')"
+    )
+    with (tmp_path / "out").open("wb") as out:
+        subprocess.run([sys.executable, "-c", program], stdout=out, check=True)
+    assert (tmp_path / "out").read_text() == "first\nsecond\nthird\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
 def test_the_longest_name_does(tmp_path: Path) -> None:
     path = tmp_path / ("ü" * 127)
     try_whole(path)
@@ -65,11 +80,12 @@ def test_the_longest_name_does(tmp_path: Path) -> None:
 
 def test_what_is_tried_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("text")
-    for path in (tmp_path / "f", tmp_path / "g", tmp_path / "no" / "such" / "f"):
+    for path in (tmp_path / "f", tmp_path / "g"):
         try_whole(path)
+    try_whole(tmp_path / "no" / "such" / "f", makes_folders=True)
     assert [path.name for path in tmp_path.iterdir()] == ["f"]
     assert (tmp_path / "f").read_text() == "text"
-    for path in (tmp_path, tmp_path / "f" / "g"):
+    for path in (tmp_path, tmp_path / "f" / "g", tmp_path / "no" / "such" / "f"):
         with pytest.raises(OSError):
             try_whole(path)
 

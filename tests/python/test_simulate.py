@@ -149,7 +149,12 @@ def test_bad_input_is_told(bench: Command, flags: tuple[str, ...], text: str) ->
 
 @pytest.mark.parametrize(
     ("flags", "name"),
-    [(("--json", "no/c.json"), "no"), (("--figure", "no/c"), "no"), (("--json", "d"), "d")],
+    [
+        (("--json", "no/c.json"), "no"),
+        (("--figure", "no/c"), "no"),
+        (("--json", "d"), "d"),
+        (("--json", "not/there.json"), "not"),
+    ],
 )
 def test_where_nothing_can_be_written_nothing_is_played(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...], name: str

@@ -127,9 +127,12 @@ def test_what_users_cannot_search_is_told(tmp_path: Path) -> None:
     closed.chmod(0o700)
     here = given.Given(None, closed / "libheadrace.so", closed / "headrace.toml")
     with as_nobody():
-        assert list(given.unreadable(here)) is not None
+        lines = list(given.unreadable(here))
         with pytest.raises(HeadraceError, match="is no site's folder"):
             given.read_modules(closed)
+    for line, path in zip(lines, (here.library, here.settings), strict=True):
+        assert line.startswith(f"not all users can read '{path}' (")
+        assert "has mode 0700" in line  # which may be of a folder of pytest
 
 
 def test_a_folder_that_cannot_be_written_to_is_told(headrace) -> None:

@@ -2,6 +2,8 @@
 
 import random
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -209,10 +211,12 @@ def earlier(tmp_path: Path) -> Path:
         (("app.c",), "does not begin as a table of headrace tune collectives does"),
         (("t.toml", "--json", "app.c"), "does not begin as a file of such times does"),
         (("t.toml", "--markdown", "app.c"), "does not begin as a page of headrace tune"),
+        (("t.toml", "--markdown", "notes.md"), "does not begin as a page of headrace tune"),
         (("c.json",), "'c.json' is not replaced (it is what is read), name another file"),
         (("t.toml", "--json", "same.json"), "'same.json' is not replaced (it is what is read)"),
         (("t.toml", "--json", "t.toml"), "are one file"),
         (("-", "--json", "-"), "are one file"),
+        (("no/such/t.toml",), "'no/such/t.toml' cannot be written (No such file or directory)"),
         (
             ("no/such/t.toml", "-n", "2"),
             "-n has no meaning here, --from measures nothing",
@@ -233,11 +237,13 @@ def test_nothing_of_the_users_is_replaced_or_ignored(
     times = earlier(tmp_path)
     (tmp_path / "same.json").symlink_to(times)
     (tmp_path / "app.c").write_text("int main;\n")
+    (tmp_path / "notes.md").write_text("- mine\n")
     before = times.read_text()
     done = bench_command(tmp_path)("tune", "collectives", "--from", times, *words)
     assert done.returncode != 0 and told in done.stderr, done.stderr
     assert times.read_text() == before and not (tmp_path / "t.toml").exists()
     assert (tmp_path / "app.c").read_text() == "int main;\n"
+    assert (tmp_path / "notes.md").read_text() == "- mine\n"
 
 
 def test_minutes_are_of_the_librarys_algorithms(tmp_path: Path) -> None:
@@ -263,3 +269,24 @@ def test_a_table_on_standard_output_stands_alone(tmp_path: Path) -> None:
     done = bench_command(tmp_path)("tune", "collectives", "--from", earlier(tmp_path), "-")
     assert done.returncode == 0 and "bcast" in done.stderr
     assert "mpich" in tomllib.loads(done.stdout) and "'-'" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("tune", "collectives", "table.toml"),
+        ("bench", "collectives", "--json", "c2.json", "--markdown", "page.md"),
+    ],
+)
+def test_files_are_written_though_nobody_reads_the_tables(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    line = [sys.executable, "-m", "headrace", *words, "--from", earlier(tmp_path)]
+    environ = bench_command(tmp_path).environ
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            line, env=environ, cwd=tmp_path, stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert done.returncode != 0 and b"output cannot be written (No space left" in done.stderr
+    files = [word for word in words if "." in word]
+    assert all((tmp_path / name).stat().st_size > 0 for name in files)

@@ -283,6 +283,15 @@ def test_a_better_profile_is_kept(
     assert profile.read_profile(place).node_ranks == 2
 
 
+def test_no_better_profile_takes_the_place_of_another(tmp_path: Path) -> None:
+    place = tmp_path / "p.toml"
+    for ranks in (64, 8):
+        place.write_text(text_of(gains.EVERYWHERE, of=figures(ranks=ranks), ranks=ranks))
+        session_of(tmp_path).keep(place, [], {})
+    kept = [profile.read_profile(tmp_path / f"p.toml.{end}").node_ranks for end in ("old", "old2")]
+    assert kept == [64, 8]
+
+
 def test_what_cannot_be_written_at_the_end_is_kept_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -62,6 +62,9 @@ def test_a_compiler_may_be_several_words_and_too_old(
     assert not debian.COMPILER.present()
     monkeypatch.setenv("CXX", "")
     assert debian.compiler() == ["c++"]
+    monkeypatch.setenv("CXX", "g++ '")
+    with pytest.raises(Failure, match="CXX names no compiler"):
+        debian.compiler()
 
 
 def test_cmake_starts_anew_after_a_failure_and_for_another_compiler(
@@ -252,4 +255,4 @@ def test_help_needs_no_preparation(monkeypatch: pytest.MonkeyPatch) -> None:
         assert main.main([name, "--help"]) == 0
     monkeypatch.setattr(commands.os, "execve", lambda *_: None)
     main.main(["demo", "--help"])
-    assert all(one == [provision.CLI] for one in layers)
+    assert layers == [[provision.CLI]] * 4

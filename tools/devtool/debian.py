@@ -41,7 +41,10 @@ def _program(*names: str) -> Callable[[], bool]:
 
 def compiler() -> list[str]:
     """The words of CXX, as CMake takes them: a compiler, maybe behind ccache."""
-    return shlex.split(os.environ.get("CXX", "")) or ["c++"]
+    try:
+        return shlex.split(os.environ.get("CXX", "")) or ["c++"]
+    except ValueError as error:
+        raise Failure("CXX names no compiler", str(error), "correct it, or unset it") from error
 
 
 def _preprocessed(*options: str) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from headrace.advice.expression import BadExpression, Expression, parse
 from headrace.errors import HeadraceError
-from headrace.settings.suggested import SUGGESTED, may_suggest_variable
+from headrace.settings.suggested import SUGGESTED, may_suggest_value, may_suggest_variable
 
 OWN = tuple(sorted(Path(__file__).with_name("own").glob("*.toml")))
 BY = ("headrace", "library", "system", "code")
@@ -144,6 +144,8 @@ def _settings(path: Path, name: str, value: Any) -> dict[str, dict[str, Any]]:
                     f"rule {name}, settings: {key!r} is neither text nor a whole number nor a truth"
                 )
                 raise _bad(path, why)
+            if section == "environment" and not may_suggest_value(str(one)):
+                raise _bad(path, f"rule {name}, settings: {key} has the name of a file")
     return value
 
 

@@ -52,7 +52,8 @@ def _remove(folder: Path) -> None:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    say(f"'{folder}' was not removed (something still writes there), remove it")
+    why = "something still writes there, or its permissions forbid it"
+    say(f"'{folder}' was not removed ({why}), remove it")
 
 
 @contextmanager

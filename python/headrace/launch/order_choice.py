@@ -29,7 +29,8 @@ def wanted(asked: str, file: str, records: Path, size: JobSize) -> Wanted:
         raise HeadraceError(
             f"rank order {asked} cannot be applied",
             "neither the launcher line nor a scheduler tells the nodes and the ranks of each",
-            "give the launcher a number of ranks, and nodes with theirs (n0:4, slots=4 or -ppn 4), "
+            "give the launcher a number of ranks, and each node once with its own (n0:4, slots=4 "
+            "or -ppn 4; for Intel MPI -ppn 4, or -machinefile with n0:4), "
             "or leave --rank-order out",
         )
     if asked in orders.NUMBERED:

@@ -3,6 +3,7 @@
 import re
 import subprocess
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 
 from headrace.launchers.families import FAMILIES, Family
@@ -34,10 +35,16 @@ def version_text(launcher: Path, environ: Mapping[str, str]) -> str:
 
 def answer_to(option: str, launcher: Path, environ: Mapping[str, str]) -> str:
     """What a launcher prints when it has this option alone, "" when it cannot be run."""
+    return _answer(option, launcher, frozenset(environ.items()))
+
+
+@lru_cache
+def _answer(option: str, launcher: Path, variables: frozenset[tuple[str, str]]) -> str:
+    """Several parts of a start ask for the same."""
     try:
         answer = subprocess.run(
             [launcher, option],
-            env=dict(environ),
+            env=dict(variables),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

@@ -79,6 +79,9 @@ def _are_clear(naming: Sequence[Sequence[Option]], family: Family) -> bool:
     first, *others = naming
     if any(others):
         return False  # nodes of one program alone
+    lists = [option.values[0] for option in first if option.name in HOST_LIST]
+    if any(word.endswith(":*") for text in lists for word in text.split(",")):
+        return False  # as many as the node has cores
     return len(first) == 1 or (
         family is OPENMPI and all(option.name in HOST_LIST for option in first)
     )

@@ -5,6 +5,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from headrace import machine
 from headrace.launchers.families import ALPS, HYDRA, OPENMPI, PALS, SLURM, Family, options
 from headrace.launchers.hosts import HOST_FILE, MACHINES, NAMING, Host, Nodes, nodes_of
 from headrace.launchers.line import Context, Option, read_contexts
@@ -38,6 +39,8 @@ DECIDING = {
 CORES = {"core", "hwthread"}
 COUNTED = r"slot|node|ppr:\d+:node"
 REARRANGING = {"span", "nolocal"}
+BIND_TO = ("-bind-to", "--bind-to")
+HARDWARE_THREADS = ("-use-hwthread-cpus", "--use-hwthread-cpus")
 EXCEEDING = ("-oversubscribe", "--oversubscribe")
 EACH_NODE = (*PER_NODE[OPENMPI.name], *ONE_PER_NODE[OPENMPI.name])
 DEALT, OTHERWISE = "dealt", "otherwise"
@@ -62,8 +65,8 @@ class JobSize:
 def job_size(
     line: Sequence[str], family: Family, environ: Mapping[str, str], version: str = ""
 ) -> JobSize:
-    """version: what hydra's `--version` prints. Raises HeadraceError for a host file that cannot be
-    read, or that names a node twice."""
+    """version: what hydra's `--version` prints. Nodes are taken to have as many cores as this one.
+    Raises HeadraceError for a host file that cannot be read, or that names a node twice."""
     contexts = read_contexts(family, list(line))
     if family is SLURM:
         return _of_srun(contexts, environ)
@@ -90,6 +93,10 @@ def job_size(
     if not room or ranks == MOST:
         return JobSize(ranks, names)
     sizes = dealt(ranks, room) if DEALT in ways else _filled(room, ranks)
+    # Slots that are all filled leave nothing to decide.
+    cores = _cores_each(contexts) * max(sizes) if family is OPENMPI and ranks < sum(room) else 0
+    if cores > machine.available_cores():
+        return JobSize(ranks, names)
     used = [number for number, size in enumerate(sizes) if size]
     return JobSize(ranks, tuple(names[n] for n in used), tuple(sizes[n] for n in used))
 
@@ -180,6 +187,25 @@ def _ways(contexts: Sequence[Context], family: Family) -> set[str]:
     if modifiers & REARRANGING or (exceeds and not has_own):
         found.add(OTHERWISE)
     return found
+
+
+def _cores_each(contexts: Sequence[Context]) -> int:
+    """How many cores Open MPI wants for each rank that a node takes before the next one does; 0 if
+    it goes by slots alone."""
+    given = [option for one in contexts for option in one.options]
+    mapped = [mapped_by(option) for option in given if option.name in MAP_BY]
+    mappings = {mapping for mapping, _ in mapped if mapping}
+    modifiers = {word.lower() for _, words in mapped for word in words}
+    bindings = {one.values[0].lower() for one in given if one.name in BIND_TO and one.values}
+    by_node = any(re.fullmatch(r"node|ppr:.*", one) for one in mappings)
+    if by_node or any(one.name in (*EACH_NODE, *BY_NODE) for one in given):
+        return 0
+    several = [whole_number(word[3:]) for word in modifiers if word.startswith("pe=")]
+    if any(several):
+        return max(several)
+    takes_threads = any(one.name in HARDWARE_THREADS for one in given)
+    is_by_slot = mappings == {"slot"} and not (bindings or takes_threads)
+    return 0 if bindings == {"none"} or is_by_slot else 1
 
 
 def _room(nodes: Nodes, family: Family, per_node: int, is_intel: bool) -> list[int]:

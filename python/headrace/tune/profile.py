@@ -25,6 +25,8 @@ TABLES = ("write", "read", "common")
 # Collective calls are measured on one node.
 NODES = 1
 LONGEST_NAME = 60
+# Better profiles that stay; the last is replaced.
+MOST_KEPT = 1000
 _VERSION = ("profile", "format")
 _KEYS = (
     _VERSION,
@@ -271,7 +273,7 @@ def require_place(path: Path) -> None:
         (figures_file(path), _has_figures, "file of figures"),
     ):
         try:
-            try_whole(file)
+            try_whole(file, makes_folders=True)
         except OSError as error:
             raise unwritable(file, error, "give another file with --output") from error
         if os.path.exists(file) and not is_ours(file):
@@ -313,18 +315,29 @@ def write(path: Path, text: str) -> None:
 
 def keep_better(path: Path, node_ranks: int, counts: bool) -> Path | None:
     """Copies the profile that is at `path` if one of so many ranks, which counts somewhere or not,
-    would be a worse one, and its figures. Returns where to. Jobs do not look at such a file."""
+    would be a worse one, and its figures, beside those that were kept before. Returns where to.
+    Jobs do not look at such a file."""
     try:
         there = read_profile(path)
     except HeadraceError:
         return None
     if there.node_ranks <= node_ranks and (counts or not there.counts):
         return None
-    for file in (figures_file(path), path):
+    files = (figures_file(path), path)
+    endings = (".old", *(f".old{number}" for number in range(2, MOST_KEPT)))
+    ending = next(
+        (
+            one
+            for one in endings
+            if not any(os.path.lexists(file.with_name(file.name + one)) for file in files)
+        ),
+        f".old{MOST_KEPT}",
+    )
+    for file in files:
         if file.is_file():
             text = file.read_text(encoding="utf-8", errors="surrogateescape")
-            write(file.with_name(f"{file.name}.old"), text)
-    return path.with_name(f"{path.name}.old")
+            write(file.with_name(file.name + ending), text)
+    return path.with_name(path.name + ending)
 
 
 def misfits(profile: Profile, measured: Measured) -> list[str]:

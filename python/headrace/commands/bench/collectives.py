@@ -104,22 +104,22 @@ def collectives(
         found: list[GuidelineJob] = []
 
         def keep_guidelines() -> None:
-            guidelines_output.show(report.make_console(), found)
             _write(json_file, to_document(found))
+            guidelines_output.show(report.make_console(), found)
 
         with kept(found, keep_guidelines):
             _add(found, measure_guidelines, read_guidelines, starts, flags, always, earlier)
-        _write(markdown, guidelines_output.page(found))
+            _write(markdown, guidelines_output.page(found))
         return 1 if guidelines_output.wrong_lines(found) else 0
     jobs: list[Job] = []
 
     def keep() -> None:
-        output.show(report.make_console(), jobs)
         _write(json_file, to_text(jobs))
+        output.show(report.make_console(), jobs)
 
     with kept(jobs, keep):
         _add(jobs, measure, read_jobs, starts, flags, always, earlier)
-    _write(markdown, output.page(jobs))
+        _write(markdown, output.page(jobs))
     if prefix is not None:
         for file in figure.draw(jobs, prefix):
             say(f"the figure is in '{file}'")

@@ -70,10 +70,10 @@ def compare(
     found: list[Comparison] = []
 
     def keep() -> None:
-        report.show(report.make_console(), found)
         if json_file is not None:
             documents = [report.to_document(one) for one in found]
             report.write_text(json_file, json.dumps(documents, indent=1) + "\n")
+        report.show(report.make_console(), found)
 
     with kept(found, keep):
         compare_ways(job_name, job, wanted, rounds, directory, os.environ, found)

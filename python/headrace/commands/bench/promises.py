@@ -71,15 +71,15 @@ def promises(
     found: list[Findings] = []
 
     def keep() -> None:
-        page.show(report.make_console(), found)
         if json_file is not None:
             report.write_text(json_file, json.dumps(to_document(found), indent=1) + "\n")
+        page.show(report.make_console(), found)
 
     with kept(found, keep):
         if earlier:
             found += only(merged([one for path in earlier for one in read_findings(path)]), names)
         else:
             try_all(wanted, names, directory, limit, os.environ, found)
-    if markdown is not None:
-        report.write_text(markdown, page.markdown(found))
+        if markdown is not None:
+            report.write_text(markdown, page.markdown(found))
     return 0 if all(findings.is_sound() for findings in found) else 1

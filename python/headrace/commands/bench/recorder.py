@@ -58,10 +58,10 @@ def recorder(
 
     def keep() -> None:
         made = costliest_first(cells)
-        report.make_console().print(_table(made))
         if json_file is not None:
             text = json.dumps([asdict(cell) for cell in made], indent=1)
             report.write_text(json_file, text + "\n")
+        report.make_console().print(_table(made))
 
     with kept(cells, keep), workspace(Path(tempfile.gettempdir())) as directory:
         if line:

@@ -41,6 +41,7 @@ from headrace.errors import say
 
 SECONDS = 60
 _FILE = click.Path(dir_okay=False)
+_PAGE = "Times that 'headrace tune collectives' measured."
 # Of a run that measures.
 _MEASURES = ("ranks", "wanted", "operations", "least", "most", "batches", "minutes")
 
@@ -156,7 +157,7 @@ class _Times:
         form = LIBRARY_FORMAT if self._of_library else FORMAT
         begin = to_text([], form).partition(",")[0]
         require_target(self._json, begin, "a file of such times", inputs)
-        require_target(self._markdown, "- ", "a page of headrace tune collectives", inputs)
+        require_target(self._markdown, _PAGE, "a page of headrace tune collectives", inputs)
 
     def keep(self, jobs: Sequence[Job], found: Sequence[LibraryJob]) -> None:
         """So that they are there if what is measured next fails."""
@@ -170,7 +171,7 @@ class _Times:
             write_target(self._json, self._text(jobs, found))
         if self._markdown is not None:
             page = library_output.page(found) if self._of_library else output.page(jobs)
-            write_target(self._markdown, page)
+            write_target(self._markdown, f"{_PAGE}\n\n{page}")
 
     def _text(self, jobs: Sequence[Job], found: Sequence[LibraryJob]) -> str:
         return library_times.to_document(found) if self._of_library else to_text(jobs)
@@ -240,13 +241,13 @@ def _end(
     found: list[LibraryJob],
 ) -> int:
     """all_jobs: also those of Headrace against the library with other algorithms."""
+    cores = machine.available_cores()
+    more = library_choice.table_lines(found)
+    write_target(file, table.to_toml(all_jobs, f"{platform.machine()}, {cores} cores", more))
     if jobs:
         output.show(console, jobs)
     if found:
         library_output.show(console, found)
-    cores = machine.available_cores()
-    more = library_choice.table_lines(found)
-    write_target(file, table.to_toml(all_jobs, f"{platform.machine()}, {cores} cores", more))
     if file != STDOUT:
         say(f"the table is in '{file}', set HEADRACE_COLL_TABLE to it")
     for line in table.told(all_jobs):
