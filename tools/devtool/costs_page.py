@@ -16,7 +16,7 @@ HOLDER = re.compile(r"`([\w/-]+\.(?:py|cc)(?:::\w+)?)`")
 HEAD = """\
 # What the tests cost
 
-    ./dev test --write-costs      # writes the usual tests' columns; --quick and --full write theirs, too
+    ./dev test --write-costs   # the usual tests' columns; --quick and --full write theirs
 
 | command | what it runs | is to end within |
 | --- | --- | --- |
