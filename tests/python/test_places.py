@@ -7,6 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from cli_support import ROOT
 from mounting import mounted
 
 from headrace.places import make_public_directory, try_whole, write_whole
@@ -64,7 +65,8 @@ def test_an_open_file_is_written_to_behind_what_it_has(tmp_path: Path, name: str
         "print('third')"
     )
     with (tmp_path / "out").open("wb") as out:
-        subprocess.run([sys.executable, "-c", program], stdout=out, check=True)
+        environ = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+        subprocess.run([sys.executable, "-c", program], stdout=out, env=environ, check=True)
     assert (tmp_path / "out").read_text() == "first\nsecond\nthird\n"
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
