@@ -280,12 +280,17 @@ int BlockCache::take_untold() {
   return is_local_ ? 0 : error;
 }
 
+/// For a call that has met `error` itself, or none (0), and tells one.
+int BlockCache::told_with(int error) {
+  const int untold = take_untold();
+  return error != 0 ? error : untold;
+}
+
 int BlockCache::flush(Lock& lock) {
   has_failed_behind_ = false;
   const int error = write_all(lock, kAll);
   if (error != 0) has_failed_behind_ = true;
-  const int untold = take_untold();
-  return error != 0 ? error : untold;
+  return told_with(error);
 }
 
 int BlockCache::flush() {
@@ -306,8 +311,7 @@ int BlockCache::settle() {
   }
   next_read_ = end_seen_ = -1;
   has_failed_behind_ = false;
-  const int untold = take_untold();
-  return failed != 0 ? failed : untold;
+  return told_with(failed);
 }
 
 BlockCache::Unsettled BlockCache::settle_until(std::chrono::steady_clock::time_point deadline) {

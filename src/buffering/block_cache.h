@@ -40,12 +40,12 @@ class BlockCache : public threads::Job, public std::enable_shared_from_this<Bloc
   /// Does the same, then forgets all that the blocks hold, so that nothing older than this call is
   /// read or written later. What cannot be written is lost; its errno is returned.
   int settle();
-  /// Writes what the blocks hold back, but waits for no other thread longer than until `deadline`,
-  /// since that may be the one that calls: from a signal's handler, say.
   struct Unsettled {
     ByteCount bytes = 0;  ///< not written
     int error = 0;        ///< an errno that no call has told, though all is written
   };
+  /// Writes what the blocks hold back, but waits for no other thread longer than until `deadline`,
+  /// since that may be the one that calls: from a signal's handler, say.
   Unsettled settle_until(std::chrono::steady_clock::time_point deadline);
   /// Waits until no helper thread has to do with the store. Call after settle().
   void leave();
@@ -79,6 +79,7 @@ class BlockCache : public threads::Job, public std::enable_shared_from_this<Bloc
   int flush(Lock& lock);
   void note_behind(int error);
   int take_untold();
+  int told_with(int error);
   void read_ahead(FileOffset offset);
   void fill_ahead(Lock& lock, Block& block);
   bool hand_over(Block& block, Direction direction);

@@ -164,12 +164,11 @@ void Use::release(const char* why) noexcept {
 
 int Use::end() noexcept {
   if (!interrupts_) return end_slot();
-  const int error = buffer().write_held();
-  const int before = buffer().owed.take();
+  const int error = buffer().owed.told_with(buffer().write_held());
   slot_->later = BufferSlot::Later::end;
   buffer().held_blocks().close();
   numbers[buffer().descriptor()].store(0);
-  return error != 0 ? error : before;
+  return error;
 }
 
 BufferSlot* take_slot() noexcept {

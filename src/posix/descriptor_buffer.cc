@@ -242,10 +242,9 @@ std::int64_t DescriptorBuffer::move_by_kernel(off64_t offset, int whence) noexce
 
 int DescriptorBuffer::leave() noexcept {
   drop();
-  const int error = flush();
-  const int before = owed.take();
+  const int error = owed.told_with(flush());
   set_kernel_position();
-  return error != 0 ? error : before;
+  return error;
 }
 
 void DescriptorBuffer::set_kernel_position() noexcept {

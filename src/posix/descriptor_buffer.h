@@ -29,6 +29,12 @@ class OwedError {
     if (error != 0 && is_shared_) error_.compare_exchange_strong(none, error);
   }
   int take() noexcept { return error_.load() == 0 ? 0 : error_.exchange(0); }
+  /// For a call that has met `error` itself, or none (0), and tells one: nothing is owed
+  /// afterwards.
+  int told_with(int error) noexcept {
+    const int before = take();
+    return error != 0 ? error : before;
+  }
 
  private:
   std::atomic<int> error_ = 0;

@@ -246,8 +246,7 @@ int flush(int descriptor) noexcept {
   if (!use) return 0;
   if (!use.is_on()) return use.take_unreported_error();
   const int error = use.write_held();
-  const int before = use.is_gone() ? 0 : use.buffer().owed.take();
-  return error != 0 ? error : before;
+  return use.is_gone() ? error : use.buffer().owed.told_with(error);
 }
 
 void settle(int descriptor) noexcept {

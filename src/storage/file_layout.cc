@@ -104,12 +104,16 @@ Place place_of(int descriptor) {
   place.block_size = static_cast<ByteCount>(status.f_bsize);
   const auto magic = static_cast<std::uint64_t>(status.f_type) & 0xffffffff;
   const bool is_described = !given_facts().facts.empty();
-  if ((is_described || needs_mount(magic)) && fstat(descriptor, &file) == 0)
-    place.mount = mount_of(file.st_dev);
+  std::optional<MappedText> mounts;
+  if ((is_described || needs_mount(magic)) && fstat(descriptor, &file) == 0) {
+    mounts.emplace(kMountInfo);
+    place.mount =
+        find_mount(mounts->text(), gnu_dev_major(file.st_dev), gnu_dev_minor(file.st_dev));
+  }
   place.kind = find_kind(magic, place.mount ? place.mount->type : "");
   if (is_described) {
-    MappedText mounts(kMountInfo);
-    place.given = given_for(given_facts(), place.facts().name, file.st_dev, mounts.bytes());
+    place.given = given_for(given_facts(), place.facts().name, file.st_dev,
+                            mounts ? mounts->bytes() : std::span<char>());
     if (place.given != nullptr) place.kind = place.given->kind.value_or(place.kind);
   }
   if (place.mount && place.facts().source == StripeSource::gluster) {

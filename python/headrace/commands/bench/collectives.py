@@ -2,15 +2,17 @@
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any
 
 import click
+from rich.console import Console
 
 from headrace.bench import report
 from headrace.bench.collectives import figure, guidelines_output, output
-from headrace.bench.collectives.findings import Job, read_jobs, to_text
-from headrace.bench.collectives.guidelines import GuidelineJob, read_guidelines, to_document
+from headrace.bench.collectives.findings import read_jobs, to_text
+from headrace.bench.collectives.guidelines import read_guidelines, to_document
 from headrace.bench.collectives.running import measure, measure_guidelines
 from headrace.bench.collectives.starting import Start
 from headrace.bench.partial import kept
@@ -30,8 +32,6 @@ _FILE = click.Path(dir_okay=False)
 
 # Options of a run that measures.
 _MEASURES = ("np", "wanted", "operations", "least", "most", "batches", "always")
-
-Found = TypeVar("Found")
 
 
 @click.command(short_help="Measures collective operations, plain against Headrace.")
@@ -100,36 +100,48 @@ def collectives(
     if earlier:
         refuse_given(_MEASURES, "--from measures nothing")
     flags = [*size_flags(operations, least, most), "--batches", str(batches)]
-    if guidelines:
-        found: list[GuidelineJob] = []
-
-        def keep_guidelines() -> None:
-            _write(json_file, to_document(found))
-            guidelines_output.show(report.make_console(), found)
-
-        with kept(found, keep_guidelines):
-            _add(found, measure_guidelines, read_guidelines, starts, flags, always, earlier)
-            _write(markdown, guidelines_output.page(found))
-        return 1 if guidelines_output.wrong_lines(found) else 0
-    jobs: list[Job] = []
+    kind = _GUIDELINES if guidelines else _CELLS
+    found: list[Any] = []
 
     def keep() -> None:
-        _write(json_file, to_text(jobs))
-        output.show(report.make_console(), jobs)
+        _write(json_file, kind.text(found))
+        kind.show(report.make_console(), found)
 
-    with kept(jobs, keep):
-        _add(jobs, measure, read_jobs, starts, flags, always, earlier)
-        _write(markdown, output.page(jobs))
+    with kept(found, keep):
+        _add(found, kind, starts, flags, always, earlier)
+        _write(markdown, kind.page(found))
     if prefix is not None:
-        for file in figure.draw(jobs, prefix):
+        for file in figure.draw(found, prefix):
             say(f"the figure is in '{file}'")
-    return 1 if output.wrong_lines(jobs) else 0
+    return 1 if kind.wrong_lines(found) else 0
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """What is done with what is found, of all MPIs."""
+
+    measure: Callable[..., Any]
+    read: Callable[[Path], list[Any]]
+    text: Callable[[Sequence[Any]], str]
+    show: Callable[[Console, Sequence[Any]], None]
+    page: Callable[[Sequence[Any]], str]
+    wrong_lines: Callable[[Sequence[Any]], Sequence[str]]
+
+
+_CELLS = _Kind(measure, read_jobs, to_text, output.show, output.page, output.wrong_lines)
+_GUIDELINES = _Kind(
+    measure_guidelines,
+    read_guidelines,
+    to_document,
+    guidelines_output.show,
+    guidelines_output.page,
+    guidelines_output.wrong_lines,
+)
 
 
 def _add(
-    found: list[Found],
-    measure_one: Callable[..., Found],
-    read: Callable[[Path], list[Found]],
+    found: list[Any],
+    kind: _Kind,
     starts: Sequence[Start],
     flags: Sequence[str],
     always: bool,
@@ -137,10 +149,10 @@ def _add(
 ) -> None:
     """What is measured under each MPI, or that of earlier runs."""
     for path in earlier:
-        found += read(path)
+        found += kind.read(path)
     with ended_in_order():
         for start in starts:
-            found.append(measure_one(start, flags, os.environ, always))
+            found.append(kind.measure(start, flags, os.environ, always))
 
 
 def _write(file: str | None, text: str) -> None:
