@@ -33,7 +33,7 @@ struct Job {
   Way way = Way::blocking;
   bool reads = true;  ///< the file is open for reading, too
   bool is_atomic = false;
-  std::string path_hint{};  ///< empty: the default path
+  std::string path_hint{};    ///< empty: the default path
   bool helpers_send = false;  ///< messages, for calls that go on by themselves
 };
 
