@@ -50,7 +50,9 @@ def test_a_caller_of_many_small_functions(host: Host, library, way: str) -> None
     with measuring():
         # The thread may have to wait for a core within its own code as well.
         assert 0.88 * least < own < most * mean + waited
-        assert 0.9 * least < least_of(directory, steps.calls) < most * least
+        # What tracing takes was measured while the processor may have been slower, and is as much
+        # again: of a single call too much may be taken off, but never twice as much.
+        assert 0.6 * least < least_of(directory, steps.calls) < most * least
 
 
 def least_of(directory: Path, calls: int) -> int:
