@@ -47,7 +47,7 @@ struct StoreJob {
   FileOffset end;
 };
 
-/// A queue of windows that wait to be written or loaded. Jobs are numbered on and on over all
+/// A queue of windows that wait to be written or loaded. Jobs are numbered consecutively over all
 /// calls. The leader adds them; any rank of the node takes the next one.
 class StoreJobs {
  public:
@@ -117,8 +117,8 @@ struct Staging {
   alignas(64) std::atomic<std::uint32_t> writing;  ///< 1 while a rank writes a window
   std::atomic<std::int64_t> called;  ///< the last window, plus one, that a rank was woken to write
   std::array<StagingFailure, fabric::kBoardDepth> failures;
-  /// The window that each slot belongs to. Windows are numbered on and on over all calls and get
-  /// slots in this order: when a window is done, its slot goes to the first window that has none.
+  /// The window that each slot belongs to. Windows are numbered consecutively over all calls and
+  /// get slots in this order: when a window is done, its slot goes to the first that has none.
   alignas(64) std::array<std::atomic<std::int64_t>, kMaxSlots> windows;
   alignas(64) std::atomic<std::int64_t> without_slot;  ///< the first window that has no slot
   std::atomic<std::uint64_t> populated;  ///< a bit for each slot that a rank has mapped

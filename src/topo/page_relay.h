@@ -9,8 +9,8 @@
 
 namespace headrace::topo {
 
-/// A page of shared memory that two processes pass to and fro, to measure how far their cores are
-/// apart. Zeroed when new.
+/// A page of shared memory that two processes pass back and forth, to measure how far apart their
+/// cores are. Zeroed when new.
 struct alignas(64) PageRelay {
   std::atomic<std::uint64_t> turn;
   alignas(64) std::array<std::byte, kPage> page;
