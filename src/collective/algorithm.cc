@@ -41,19 +41,23 @@ std::array<const Algorithm*, 30> all() {
           &nodes_reduce};
 }
 
-/// Parts are whole elements, and whole lines of the cache.
+/// Parts are whole elements, and whole lines of the cache where one has room.
 constexpr std::size_t kUnit = 64;
 /// In so many parts data is handed on later by that share of its time; more would cost more.
 constexpr std::size_t kPartsHandedOn = 16;
 /// Libraries send that much without asking the receiver first, so that it goes on at once.
 constexpr std::size_t kLeastPart = std::size_t{32} << 10;
 
+/// Between two nodes nobody hands anything on.
+bool hands_on(const Algorithm& algorithm, const Shape& shape) {
+  return algorithm.hands_on && shape.node_count > 2;
+}
+
 /// The most bytes of a call that an algorithm, which makes parts, moves at a time.
 std::size_t largest_of(const Algorithm& algorithm, const Shape& shape, const Call& call,
                        const Limits& limits) {
   const std::size_t room = algorithm.largest(shape, limits);
-  // Between two nodes nobody hands anything on.
-  if (!algorithm.hands_on || shape.node_count < 3) return room;
+  if (!hands_on(algorithm, shape)) return room;
   const std::size_t share = (call.bytes + kPartsHandedOn - 1) / kPartsHandedOn;
   return std::min(room, std::max(kLeastPart, (share + kUnit - 1) / kUnit * kUnit));
 }
@@ -97,8 +101,15 @@ std::size_t part_bytes(const Shape& shape, const Call& call, const Limits& limit
       largest = std::max(largest, largest_of(*candidate, shape, call, limits));
     }
   }
-  largest -= largest % kUnit;
+  std::size_t unit = kUnit;
+  while (unit > largest && unit / 2 >= call.element && unit > 1) unit /= 2;
+  largest -= largest % unit;
   return largest == 0 ? call.bytes : std::min(call.bytes, largest);
+}
+
+/// Else all parts but the last are as large as what has room, whatever the size of the call.
+std::size_t last_below(const Algorithm& algorithm, const Shape& shape) {
+  return hands_on(algorithm, shape) ? kLeastPart : std::numeric_limits<std::size_t>::max();
 }
 
 }  // namespace headrace::collective

@@ -45,6 +45,10 @@ Choice choose(const Shape& shape, const Call& call, const Limits& limits);
 /// on: the whole call where it has room, or where no algorithm makes it in parts.
 std::size_t part_bytes(const Shape& shape, const Call& call, const Limits& limits);
 
+/// Of messages of a call that goes in parts: one of fewer bytes than these, and than are expected,
+/// is its sender's last.
+std::size_t last_below(const Algorithm& algorithm, const Shape& shape);
+
 // In the files that are named after them.
 extern const Algorithm node_barrier;
 extern const Algorithm node_bcast;

@@ -37,20 +37,20 @@ std::string bin_text(int bin) {
   return kTexts[bin];
 }
 
-/// " (12 messages between nodes)", which all ranks together send, where that is known.
+/// "12 messages between nodes; ", which all ranks together send, where that is known.
 std::string messages_text(const Algorithm& algorithm, const Ranks& ranks, const Call& call) {
   if (ranks.shape().node_count == 1) return "";
   const auto messages = planned_messages(algorithm, ranks.shape(), call, ranks.limits());
   if (!messages) return "";
-  return " (" + std::to_string(*messages) + (*messages == 1 ? " message" : " messages") +
-         " between nodes)";
+  return std::to_string(*messages) + (*messages == 1 ? " message" : " messages") +
+         " between nodes; ";
 }
 
 std::string reason_of(const Chosen& chosen) {
   if (chosen.algorithm == nullptr) return chosen.reason;
   if (chosen.use == nullptr) return "HEADRACE_COLL_USE=always";
   char text[96] = "";
-  std::snprintf(text, sizeof text, "measured to be at least %.1f times as fast as the MPI library",
+  std::snprintf(text, sizeof text, "measured to be at least %g times as fast as the MPI library",
                 chosen.use->gain);
   return text + on_text(chosen.use->nodes);
 }
@@ -129,24 +129,25 @@ std::vector<ChoiceLog::Told>& ChoiceLog::told_of(const Call& call, bool is_sized
 void ChoiceLog::print(const Call& call, const Chosen& chosen, const Ranks* prepared) {
   // Each call comes here, and is not to be slower for it.
   const bool is_sized = chosen.has_size && has_common_size(call.operation);
-  const Told now{chosen.algorithm, chosen.reason};
+  const Told now{chosen.algorithm, chosen.reason, chosen.use};
   std::vector<Told>& told = told_of(call, is_sized);
   if (std::ranges::find(told, now) != told.end()) return;
-  std::string text =
-      std::string(name_of(call.operation)) + " on " + std::to_string(ranks_) + " ranks";
-  if (is_sized) {
-    text += ", from " + size_text(call.bytes == 0 ? 0 : std::bit_floor(call.bytes));
-  }
-  text +=
-      ": by " + std::string(chosen.algorithm != nullptr ? chosen.algorithm->name : kLibraryItself);
-  if (chosen.algorithm == nullptr) {
-    text += std::string(" (") + chosen.reason + ")";
-  } else if (prepared != nullptr && is_sized) {
-    text += messages_text(*chosen.algorithm, *prepared, call);
-  }
   // Communicators may be many that are alike.
-  print_message_once(text);
+  print_message_once(line_of(call, chosen, ranks_, prepared));
   told.push_back(now);
+}
+
+std::string line_of(const Call& call, const Chosen& chosen, int ranks, const Ranks* prepared) {
+  std::string text =
+      std::string(name_of(call.operation)) + " on " + std::to_string(ranks) + " ranks";
+  const bool is_sized = chosen.has_size && has_common_size(call.operation);
+  if (is_sized) text += ", from " + size_text(call.bytes == 0 ? 0 : std::bit_floor(call.bytes));
+  const Algorithm* const ours = chosen.algorithm;
+  text += ": by " + std::string(ours != nullptr ? ours->name : kLibraryItself) + " (";
+  if (ours != nullptr && prepared != nullptr && is_sized) {
+    text += messages_text(*ours, *prepared, call);
+  }
+  return text + reason_of(chosen) + ")";
 }
 
 record::Decision decision_of(const Call& call, const Chosen& chosen, int ranks,

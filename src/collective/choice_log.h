@@ -58,6 +58,7 @@ class ChoiceLog {
   struct Told {
     const Algorithm* algorithm = nullptr;
     const char* reason = nullptr;
+    const Use* use = nullptr;
     friend bool operator==(const Told&, const Told&) = default;
   };
 
@@ -71,6 +72,9 @@ class ChoiceLog {
   std::size_t last_ = 0;  ///< that was found
   std::vector<std::vector<Told>> told_;
 };
+
+/// What is printed of a call. `ranks`: of the communicator; `prepared`: null if it is not.
+std::string line_of(const Call& call, const Chosen& chosen, int ranks, const Ranks* prepared);
 
 /// A choice as records and reports show it. `ranks`: of the communicator; `alternatives`: see
 /// there.

@@ -5,6 +5,13 @@
 #include <utility>
 
 namespace headrace::collective {
+namespace {
+
+constexpr bool is_of_messages(Step::Kind kind) {
+  return kind == Step::Kind::send || kind == Step::Kind::receive || kind == Step::Kind::complete;
+}
+
+}  // namespace
 
 Execution::State Execution::advance() {
   while (next_ < schedule_.steps.size()) {
@@ -20,16 +27,18 @@ Execution::State Execution::end() {
   Error message = transport_.take_failure();
   Error parcel = parcels_.finish();
   if (message) return fail(std::move(message));
-  return parcel ? fail(std::move(parcel)) : State::done;
+  if (parcel) return fail(std::move(parcel));
+  return is_spoilt_ ? fail(sizes_differ()) : State::done;
 }
 
 Execution::State Execution::do_step(const Step& step) {
+  if (moves_messages_only_ && !is_of_messages(step.kind)) return State::done;
   switch (step.kind) {
     case Step::Kind::claim: return transport_.is_stage_free() ? State::done : State::waits;
-    case Step::Kind::copy: copy(step); return State::done;
+    case Step::Kind::copy:
     case Step::Kind::collect:
-    case Step::Kind::distribute: arrange(step); return State::done;
-    case Step::Kind::reduce: reduce(step); return State::done;
+    case Step::Kind::distribute:
+    case Step::Kind::reduce: return move_data(step);
     case Step::Kind::reach:
       transport_.reach(milestone(number_, step.phase), step.audience);
       return State::done;
@@ -37,7 +46,10 @@ Execution::State Execution::do_step(const Step& step) {
     case Step::Kind::await: return wait_for(step);
     case Step::Kind::send:
     case Step::Kind::receive: return begin_message(step);
-    case Step::Kind::complete: return go_on(transport_.has_at_most(0));
+    case Step::Kind::complete:
+      if (!transport_.has_at_most(0)) return State::waits;
+      is_spoilt_ = transport_.is_spoilt();
+      return State::done;
     case Step::Kind::parcels: return go_on(parcels_.advance(step));
   }
   return State::done;
@@ -51,9 +63,39 @@ Execution::State Execution::wait_for(const Step& step) {
   if (!is_reached) return State::waits;
   if (!is_compared_) {
     is_compared_ = true;
-    if (!(is_all ? transport_.agrees_with_all() : transport_.agrees_with(step.peer))) {
+    if (!may_go_on(is_all ? transport_.agreement_with_all()
+                          : transport_.agreement_with(step.peer))) {
       return State::differs;
     }
+  }
+  // What other nodes have sent comes by way of one rank.
+  if (!is_all && shape_.node_count > 1 && transport_.tells_spoilt(step.peer)) {
+    transport_.spoil();
+    is_spoilt_ = true;
+  }
+  return State::done;
+}
+
+/// Other nodes do not learn that ranks of this one differ, and so do not leave the call to the
+/// library: they get messages without data. With parcels come their sizes.
+bool Execution::may_go_on(Agreement agreement) {
+  if (agreement == Agreement::same) return true;
+  if (agreement == Agreement::other_call || shape_.node_count == 1) return false;
+  if (buffers_.parcels != nullptr) return true;
+  transport_.spoil();
+  is_spoilt_ = true;
+  is_at_odds_ = true;
+  return true;
+}
+
+Execution::State Execution::move_data(const Step& step) const {
+  if (is_spoilt_) return State::done;
+  if (step.kind == Step::Kind::copy) {
+    copy(step);
+  } else if (step.kind == Step::Kind::reduce) {
+    reduce(step);
+  } else {
+    arrange(step);
   }
   return State::done;
 }
@@ -105,8 +147,8 @@ void Execution::reduce(const Step& step) const {
 
 Execution::State Execution::begin_message(const Step& step) {
   Error error = step.kind == Step::Kind::send
-                    ? transport_.send(step.peer, {from(step.from), step.bytes})
-                    : transport_.receive(step.peer, {to(step.to), step.bytes});
+                    ? transport_.send(step.peer, {from(step.from), is_spoilt_ ? 0 : step.bytes})
+                    : transport_.receive_all(step.peer, {to(step.to), step.bytes});
   return error ? fail(std::move(error)) : State::done;
 }
 

@@ -40,6 +40,7 @@ class Execution {
         reduction_(reduction),
         transport_(transport),
         number_(number),
+        is_spoilt_(transport.is_spoilt()),
         parcels_(shape, buffers.parcels, buffers.stage, transport) {}
 
   enum class State {
@@ -48,6 +49,14 @@ class Execution {
     differs,  ///< another rank said otherwise of the call; nothing has come into the buffers
     failed    ///< error() tells why
   };
+  /// Of a failure: all steps were made, but without data, for the sake of others.
+  bool is_made_without_data() const { return is_spoilt_ && next_ == schedule_.steps.size(); }
+  /// Whether this is why: ranks of the node differ about the size.
+  bool is_at_odds() const { return is_at_odds_; }
+  /// To be called first, where that was so of an earlier part: they may have other numbers of
+  /// parts, so they do not meet, and only messages are moved.
+  void move_messages_only() { moves_messages_only_ = true; }
+
   /// Goes on as far as it can without waiting.
   State advance();
 
@@ -56,7 +65,9 @@ class Execution {
 
  private:
   State do_step(const Step& step);
+  State move_data(const Step& step) const;
   State wait_for(const Step& step);
+  bool may_go_on(Agreement agreement);
   void copy(const Step& step) const;
   void arrange(const Step& step) const;
   void reduce(const Step& step) const;
@@ -74,6 +85,9 @@ class Execution {
   Reduction reduction_;
   Transport& transport_;
   std::uint64_t number_;
+  bool is_spoilt_;  ///< as the transport says
+  bool is_at_odds_ = false;
+  bool moves_messages_only_ = false;
   ParcelExecution parcels_;
   std::size_t next_ = 0;
   bool is_compared_ = false;

@@ -41,8 +41,11 @@ NodeSizes node_sizes(const Shape& shape) {
 }
 
 bool holds_on(const MeasuredNodes& measured, Operation operation, const NodeSizes& sizes) {
-  if (measured.nodes == 1 || sizes.nodes == 1) return measured.nodes == sizes.nodes;
-  if (measured == kSeveralNodes) return true;
+  if (measured.nodes == 1 || sizes.nodes == 1) {
+    const bool is_small_enough = measured.ranks == 0 || sizes.most <= measured.ranks;
+    return measured.nodes == sizes.nodes && is_small_enough;
+  }
+  if (measured.nodes == 0) return true;
   if (!spares_bytes(operation)) {
     return sizes.nodes == measured.nodes && sizes.least == measured.ranks &&
            sizes.most == measured.ranks;
@@ -57,10 +60,17 @@ bool read_nodes(std::string_view text, MeasuredNodes& nodes) {
          read_number(text.substr(between + 1), 1, nodes.ranks);
 }
 
+bool read_ranks(std::string_view text, MeasuredNodes& nodes) {
+  return read_number(text, 2, nodes.ranks);
+}
+
 std::string on_text(const MeasuredNodes& measured) {
-  if (measured.nodes < 2) return {};
-  return " on " + std::to_string(measured.nodes) + " nodes of " + std::to_string(measured.ranks) +
-         (measured.ranks == 1 ? " rank" : " ranks");
+  const std::string cores = measured.is_crowded ? " with fewer cores" : "";
+  if (measured.ranks == 0) return cores.empty() ? "" : " on nodes" + cores;
+  const std::string ranks =
+      std::to_string(measured.ranks) + (measured.ranks == 1 ? " rank" : " ranks");
+  if (measured.nodes == 1) return " with " + ranks + " on one node" + cores;
+  return " on " + std::to_string(measured.nodes) + " nodes of " + ranks + cores;
 }
 
 }  // namespace headrace::collective

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/pause.h"
+#include "collective/call_note.h"
 
 namespace headrace::collective {
 namespace {
@@ -17,13 +18,51 @@ constexpr std::uint64_t kPassed = 0;
 
 }  // namespace
 
-NodeTransport::NodeTransport(fabric::Milestones milestones, const fabric::Waiter& waiter, int tag)
-    : milestones_(milestones), waiter_(waiter), tag_(tag) {
+NodeTransport::NodeTransport(fabric::Milestones milestones, const fabric::Waiter& waiter,
+                             int first_tag)
+    : milestones_(milestones), waiter_(waiter), first_tag_(first_tag), tag_(first_tag) {
   milestones_.reach(milestone(call_, kLastPhase), fabric::Milestones::Audience::whoever);
+}
+
+void NodeTransport::begin_program_call(std::size_t last_below) {
+  // Who is sent more than it took may have some left.
+  if (is_spoilt_) left_tags_[left_count_++ % left_tags_.size()] = tag_;
+  if (left_count_ > 0) drop_left();
+  ++program_call_;
+  tag_ = first_tag_ + static_cast<int>(program_call_ % kTags);
+  last_below_ = last_below;
+  is_spoilt_ = false;
+  ended_.clear();
+}
+
+/// Takes messages that spoilt calls have left, for which their senders may wait. MPICH ends a job
+/// in which some remain.
+void NodeTransport::drop_left() {
+  constexpr int kTries = 1000;
+  const std::size_t count = std::min(left_count_, left_tags_.size());
+  static_cast<void>(attempt([&]() -> Error {
+    for (const int tag : std::span(left_tags_).first(count)) {
+      for (;;) {
+        const auto found = waiter_.messenger->find(tag, -1);
+        if (!found || !found.value()) break;
+        const auto [from, size] = *found.value();
+        auto memory = std::make_unique_for_overwrite<std::byte[]>(size);
+        Place& place = next_place();
+        place.copy = std::move(memory);
+        const Error error =
+            waiter_.messenger->start_receive(*place.message, tag, from, {place.copy.get(), size});
+        for (int i = 0; i < kTries && !error && !has_at_most(0); ++i) wait_for_messages();
+        end_messages();
+        if (error) return error;
+      }
+    }
+    return {};
+  }));
 }
 
 void NodeTransport::begin_call(std::uint64_t note) {
   ++call_;
+  begin_part();
   stay_near();
   note_ = note;
   milestones_.set_note(call_, note);
@@ -70,6 +109,7 @@ bool NodeTransport::is_stage_free() {
 }
 
 void NodeTransport::reach(std::uint64_t number, fabric::Milestones::Audience audience) {
+  if (is_spoilt_) milestones_.set_note(call_, note_ | kSpoiltNote);
   milestones_.reach(number, audience);
 }
 
@@ -81,15 +121,20 @@ bool NodeTransport::have_all_reached(std::uint64_t number) {
   return milestones_.have_all_reached(number);
 }
 
-bool NodeTransport::agrees_with(int node_rank) {
-  return note_of(node_rank) == note_;
+Agreement NodeTransport::agreement_with(int node_rank) {
+  const std::uint64_t said = note_of(node_rank) & ~kSpoiltNote;
+  if (said == note_) return Agreement::same;
+  return is_same_call(said, note_) ? Agreement::other_size : Agreement::other_call;
 }
 
-bool NodeTransport::agrees_with_all() {
-  for (int i = 0; i < milestones_.ranks(); ++i) {
-    if (!agrees_with(i)) return false;
-  }
-  return true;
+Agreement NodeTransport::agreement_with_all() {
+  Agreement worst = Agreement::same;
+  for (int i = 0; i < milestones_.ranks(); ++i) worst = std::max(worst, agreement_with(i));
+  return worst;
+}
+
+bool NodeTransport::tells_spoilt(int node_rank) {
+  return (note_of(node_rank) & kSpoiltNote) != 0;
 }
 
 NodeTransport::Place& NodeTransport::next_place() {
@@ -100,7 +145,10 @@ NodeTransport::Place& NodeTransport::next_place() {
     first_ = 0;
     places_.push_back({std::move(message), nullptr});
   }
-  return places_[(first_ + under_way_++) % places_.size()];
+  Place& place = places_[(first_ + under_way_++) % places_.size()];
+  place.sender = kAny;
+  place.has_failed = false;
+  return place;
 }
 
 Error NodeTransport::send(int rank, std::span<const std::byte> bytes) {
@@ -109,6 +157,24 @@ Error NodeTransport::send(int rank, std::span<const std::byte> bytes) {
 
 Error NodeTransport::receive(int rank, std::span<std::byte> bytes) {
   return waiter_.messenger->start_receive(*next_place().message, tag_, rank, bytes);
+}
+
+Error NodeTransport::receive_all(int rank, std::span<std::byte> bytes) {
+  const auto end = ended_.begin() + static_cast<std::ptrdiff_t>(ended_before_);
+  if (std::find(ended_.begin(), end, rank) != end) return {};
+  Place& place = next_place();
+  place.sender = rank;
+  place.bytes = bytes.size();
+  return waiter_.messenger->start_receive(*place.message, tag_, rank, bytes);
+}
+
+/// Of a message that is done.
+void NodeTransport::check(const Place& place) {
+  if (place.sender == kAny) return;
+  const std::size_t received = place.has_failed ? place.bytes : place.message->received();
+  if (!place.has_failed && received == place.bytes) return;
+  is_spoilt_ = true;
+  if (received < std::min(place.bytes, last_below_)) ended_.push_back(place.sender);
 }
 
 Error NodeTransport::send_parcel(int rank, Parcels::Outgoing parcel) {
@@ -128,7 +194,8 @@ bool NodeTransport::has_at_most(std::size_t left) {
     Place& place = places_[first_];
     const Result<bool> is_done = place.message->is_done();
     if (is_done && !is_done.value()) break;
-    if (!is_done) keep_failure(is_done.error());
+    if (!is_done) keep_failure(place, is_done.error());
+    check(place);
     place.copy.reset();
     first_ = (first_ + 1) % places_.size();
     --under_way_;
@@ -137,7 +204,8 @@ bool NodeTransport::has_at_most(std::size_t left) {
 }
 
 /// The library tells of a failure once; afterwards the message is done.
-void NodeTransport::keep_failure(const Error& error) {
+void NodeTransport::keep_failure(Place& place, const Error& error) {
+  place.has_failed = true;
   if (!failure_) failure_ = error;
 }
 
@@ -161,7 +229,7 @@ void NodeTransport::wait_for_messages() {
   constexpr int kPolls = 100;
   for (int poll = 0; poll < kPolls && under_way_ > 0; ++poll) {
     const Result<bool> is_done = places_[first_].message->is_done();
-    if (!is_done) return keep_failure(is_done.error());
+    if (!is_done) return keep_failure(places_[first_], is_done.error());
     if (is_done.value()) return;
     pause_spinning();
   }

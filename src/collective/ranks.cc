@@ -5,40 +5,25 @@
 #include <utility>
 #include <vector>
 
-#include "base/fingerprint.h"
 #include "base/settings.h"
-#include "fabric/combined.h"
+#include "collective/call_note.h"
+#include "fabric/memory_layout.h"
 
 namespace headrace::collective {
 namespace {
 
-constexpr int kSetupTag = 1;  // kinds of tags of the channel; 0 is its own
-constexpr int kCallTag = 2;
+/// Calls have tags that no channel has.
+constexpr int kFirstCallTag = fabric::Channel::kTagKinds * fabric::kMaxChannels;
+static_assert(kFirstCallTag + NodeTransport::kTags <= 32767, "tags that MPI guarantees");
 
 /// Looks at shared memory before a rank sleeps, some hundred microseconds, where each rank has a
 /// core. Whoever waits longer can afford to be woken.
 constexpr int kSpinsWithACoreEach = 20'000;
 
-// The bits of what a rank says of a call to those of its node.
-constexpr int kBitsOfBytes = 40;
-constexpr int kBitsOfOperation = 4;
-constexpr std::uint64_t kBytes = (std::uint64_t{1} << kBitsOfBytes) - 1;
-
-/// Never 0.
-std::uint64_t note_of(const Call& call, std::uint64_t number) {
-  static_assert(kOperations < 1 << kBitsOfOperation);
-  const auto operation = static_cast<std::uint64_t>(call.operation) + 1;
-  return (number << kBitsOfOperation | operation) << kBitsOfBytes | (call.bytes & kBytes);
-}
-
-bool is_same_call(std::uint64_t given, std::uint64_t note) {
-  return given >> kBitsOfBytes == note >> kBitsOfBytes;
-}
-
 /// The call as a rank made it that gave such a note.
 Call as_given(const Call& call, std::uint64_t note) {
   Call whole = call;
-  whole.bytes = note & kBytes;
+  whole.bytes = note & kBytesOfNote;
   return whole;
 }
 
@@ -52,6 +37,10 @@ Call part_of(const Call& call, std::size_t begin, std::size_t most) {
 
 constexpr const char* kElsewhere =
     "it was measured to be slower, but on other numbers of nodes and of their ranks";
+constexpr const char* kWithCores =
+    "it was measured to be slower, but not where ranks outnumber cores";
+constexpr const char* kWithoutCores =
+    "it was measured to be slower, but only where ranks outnumber cores";
 
 constexpr std::uint32_t bit_of(Operation operation) {
   return std::uint32_t{1} << static_cast<unsigned>(operation);
@@ -60,33 +49,6 @@ constexpr std::uint32_t bit_of(Operation operation) {
 /// Of one rank's block; of an average one where they differ.
 std::size_t block_of(const Call& call, const Shape& shape) {
   return call.blocks.are_alike() ? call.bytes : call.bytes / static_cast<std::size_t>(shape.size);
-}
-
-/// A number that is the same where the same was measured.
-std::int64_t print_of(const std::optional<Measured>& measured) {
-  Fingerprint print;
-  if (!measured) return print.value();
-  print.add(static_cast<std::int64_t>(measured->library));
-  for (const Use& use : measured->uses) {
-    print.add(static_cast<std::int64_t>(use.library));
-    print.add(static_cast<std::int64_t>(use.operation));
-    print.add(use.nodes.nodes);
-    print.add(use.nodes.ranks);
-    print.add(static_cast<std::int64_t>(use.least));
-    print.add(static_cast<std::int64_t>(use.most));
-  }
-  return print.value();
-}
-
-/// Collective: an error on all ranks where they would choose differently.
-Error compare(fabric::Channel& channel, const std::optional<Measured>& measured) {
-  fabric::Greatest greatest{print_of(measured)};
-  fabric::Greatest least{-greatest.value};
-  if (Error error = channel.combine(greatest)) return error;
-  if (Error error = channel.combine(least)) return error;
-  if (greatest.value == -least.value) return {};
-  return {ErrorClass::not_same, 0,
-          "the ranks have different tables (HEADRACE_COLL_TABLE), let all read the same file"};
 }
 
 fabric::Waiter waiter_of(const fabric::Channel& channel) {
@@ -98,37 +60,13 @@ fabric::Waiter waiter_of(const fabric::Channel& channel) {
 }  // namespace
 
 Ranks::Ranks(std::unique_ptr<fabric::Channel> channel, std::unique_ptr<StageMemory> memory,
-             const std::optional<Measured>& measured)
+             const std::optional<Measured>& measured, bool is_crowded)
     : channel_(std::move(channel)),
       memory_(std::move(memory)),
+      is_crowded_(is_crowded),
       transport_({memory_->bells(), memory_->milestones(), memory_->shape().node_rank},
-                 waiter_of(*channel_), channel_->tag(kCallTag)) {
+                 waiter_of(*channel_), kFirstCallTag) {
   set_uses(measured);
-}
-
-Result<std::unique_ptr<Ranks>> Ranks::create(std::shared_ptr<fabric::Team> team,
-                                             const std::optional<Measured>& measured,
-                                             const Error& refused) {
-  if (Error error = team->agree(refused)) return error;
-  auto channel = team->open_channel<fabric::Channel>();
-  if (!channel) return channel.error();
-  fabric::Channel& own = *channel.value();
-  if (Error error = compare(own, measured)) return error;
-  const int tag = own.tag(kSetupTag);
-  std::vector<int> on_node;
-  const Result<NodeTables> tables = gather_tables(own, tag, on_node);
-  // A message between leaders may have failed.
-  if (Error error = team->agree(tables ? Error() : tables.error())) return error;
-  auto memory = StageMemory::make(own, tag, on_node, tables.value());
-  if (!memory) return memory.error();
-  std::unique_ptr<Ranks> made;
-  const Error lacking = attempt([&]() -> Error {
-    made.reset(new Ranks(std::move(channel.value()), std::move(memory.value()), measured));
-    return {};
-  });
-  // Also: all milestones are set.
-  if (Error error = team->agree(lacking)) return error;
-  return made;
 }
 
 Limits Ranks::limits() const {
@@ -136,6 +74,7 @@ Limits Ranks::limits() const {
 }
 
 void Ranks::fill(const Call& call, bool is_part, Prepared& prepared) const {
+  prepared.told = size_note(call);
   prepared.part = is_part ? call.bytes : part_bytes(shape(), call, limits());
   const Choice choice = choose(shape(), part_of(call, 0, prepared.part), limits());
   prepared.algorithm = choice.algorithm;
@@ -155,27 +94,35 @@ void Ranks::fill(const Call& call, bool is_part, Prepared& prepared) const {
   }
 }
 
-const Ranks::Prepared& Ranks::prepare(const Call& call, bool is_part) {
+void Ranks::Kept::set_key(const Call& call, bool of_part) {
+  sizes.assign(call.blocks.sizes.begin(), call.blocks.sizes.end());
+  is_part = of_part;
+  operation = call.operation;
+  root = call.root;
+  bytes = call.bytes;
+  element = call.element;
+  distance = call.blocks.distance;
+}
+
+Ranks::Kept& Ranks::kept_for(const Call& call, bool is_part) {
   if (!call.blocks.are_alike()) {
-    fill(call, is_part, unkept_);
-    return unkept_;
+    return call.operation == Operation::allgatherv ? kept_allgatherv_ : kept_reduce_scatter_;
   }
   const std::size_t place = (call.bytes / 8 + call.bytes / (8 * kMostKept) +
                              static_cast<std::size_t>(call.operation) * 7 +
                              static_cast<std::size_t>(call.root) + (is_part ? kMostKept / 2 : 0)) %
                             kMostKept;
-  Kept& kept = kept_[place];
+  return kept_[place];
+}
+
+const Ranks::Prepared& Ranks::prepare(const Call& call, bool is_part) {
+  Kept& kept = kept_for(call, is_part);
   if (kept.is_for(call, is_part)) return kept.prepared;
   // Before the call is filled in: a part may take its place.
   if (!is_part) prepare_parts(call);
   kept.is_filled = false;
+  kept.set_key(call, is_part);
   fill(call, is_part, kept.prepared);
-  kept.is_part = is_part;
-  kept.operation = call.operation;
-  kept.root = call.root;
-  kept.bytes = call.bytes;
-  kept.element = call.element;
-  kept.distance = call.blocks.distance;
   kept.is_filled = true;
   return kept.prepared;
 }
@@ -190,7 +137,9 @@ void Ranks::prepare_parts(const Call& call) {
 }
 
 void Ranks::pass(Operation operation) {
-  if (carries(operation)) transport_.pass_call();
+  if (!carries(operation)) return;
+  transport_.begin_program_call();
+  transport_.pass_call();
 }
 
 /// Nodes know nothing of each other. On one node all learn of it, but the root of a broadcast,
@@ -201,7 +150,8 @@ bool Ranks::lack_memory(const Call& call) {
     pass(call.operation);
     return is_on_one_node;
   }
-  const std::uint64_t note = note_of(call, transport_.call() + 1);
+  const std::uint64_t note = call_note(call.operation, transport_.call() + 1, size_note(call));
+  transport_.begin_program_call();
   transport_.begin_call(note);
   transport_.wait({.kind = Step::Kind::await, .phase = 1, .peer = call.root});
   const std::uint64_t given = transport_.note_of(call.root);
@@ -219,23 +169,33 @@ bool Ranks::carries(Operation operation) const {
 }
 
 const char* Ranks::why_left(Operation operation) const {
-  return (elsewhere_ & bit_of(operation)) != 0 ? kElsewhere : kNotSlower;
+  return why_left(bit_of(operation));
+}
+
+const char* Ranks::why_left(std::uint32_t operations) const {
+  if ((otherwise_crowded_ & operations) != 0) return is_crowded_ ? kWithCores : kWithoutCores;
+  return (elsewhere_ & operations) != 0 ? kElsewhere : kNotSlower;
 }
 
 /// Keeps what counts on these nodes: the same on all ranks.
 void Ranks::set_uses(const std::optional<Measured>& measured) {
   is_measured_ = measured.has_value();
   if (!is_measured_) {
-    carried_ = ~std::uint32_t{0};
+    carried_ = kAnyOperation;
     return;
   }
   const NodeSizes sizes = node_sizes(shape());
   const bool is_between_nodes = sizes.nodes > 1;
   for (const Use& use : measured->uses) {
-    if (use.library != measured->library || (use.nodes == kOneNode) == is_between_nodes) continue;
-    const bool counts = holds_on(use.nodes, use.operation, sizes);
-    (counts ? carried_ : elsewhere_) |= bit_of(use.operation);
-    if (counts) uses_[static_cast<std::size_t>(use.operation)].push_back(&use);
+    if (use.library != measured->library || (use.nodes.nodes == 1) == is_between_nodes) continue;
+    if (!holds_on(use.nodes, use.operation, sizes)) {
+      elsewhere_ |= bit_of(use.operation);
+    } else if (use.nodes.is_crowded != is_crowded_) {
+      otherwise_crowded_ |= bit_of(use.operation);
+    } else {
+      carried_ |= bit_of(use.operation);
+      uses_[static_cast<std::size_t>(use.operation)].push_back(&use);
+    }
   }
 }
 
@@ -261,7 +221,7 @@ Execution::State Ranks::finish(Execution& execution) {
   }
 }
 
-Ranks::Outcome Ranks::run_part(const Call& call, const Schedule& schedule, const Buffers& buffers,
+Ranks::PartEnd Ranks::run_part(const Call& call, const Schedule& schedule, const Buffers& buffers,
                                const Reduction& reduction, std::uint64_t note, Error& error) {
   transport_.begin_call(note);
   const std::uint64_t number = transport_.call();
@@ -272,35 +232,57 @@ Ranks::Outcome Ranks::run_part(const Call& call, const Schedule& schedule, const
   if (state != Execution::State::done) transport_.end_messages();
   if (state == Execution::State::failed) {
     error = execution.error();
-    return Outcome::failed;
+    return {Outcome::failed, execution.is_made_without_data(), execution.is_at_odds()};
   }
   if (schedule.meets) transport_.note_meeting();
-  return state == Execution::State::differs ? Outcome::differs : Outcome::done;
+  return {state == Execution::State::differs ? Outcome::differs : Outcome::done};
 }
 
-/// All parts but the last are alike, and so are made by one algorithm.
+/// Of further parts of a call of which the ranks of this node have said different sizes, and so may
+/// have different numbers of parts: the messages, without data, for which other nodes wait.
+void Ranks::move_messages(const Call& part, const Schedule& schedule) {
+  const std::uint64_t number = transport_.call();
+  const Buffers own{.stage = memory_->stage(number)};
+  Execution execution(schedule, shape(), part.blocks, own, {}, transport_, number);
+  execution.move_messages_only();
+  transport_.begin_part();
+  static_cast<void>(finish(execution));
+  transport_.end_messages();
+}
+
+/// All parts but the last are alike, and so are made by one algorithm. Where one is spoilt, the
+/// others are still made, without data: other nodes wait for these messages.
 Ranks::Outcome Ranks::run_parts(const Call& call, std::size_t most, const Buffers& buffers,
                                 const Reduction& reduction, std::uint64_t note, Error& error) {
   Buffers own = buffers;
+  PartEnd first;
   for (std::size_t begin = 0; begin < call.bytes; begin += most) {
     const Call part = part_of(call, begin, most);
     // Ranks that give nothing, or get nothing, have no such buffer.
     own.send = buffers.send == nullptr ? nullptr : buffers.send + begin;
     own.receive = buffers.receive == nullptr ? nullptr : buffers.receive + begin;
     const Prepared& prepared = prepare(part, true);
-    const Outcome outcome = run_part(part, prepared.schedule, own, reduction, note, error);
-    if (outcome != Outcome::done) return outcome;
+    if (first.is_at_odds) {
+      move_messages(part, prepared.schedule);
+      continue;
+    }
+    Error failed;
+    const PartEnd end = run_part(part, prepared.schedule, own, reduction, note, failed);
+    if (end.outcome != Outcome::done && first.outcome == Outcome::done) {
+      first = end;
+      error = std::move(failed);
+    }
+    if (end.outcome != Outcome::done && !end.goes_on) break;
   }
-  return Outcome::done;
+  return first.outcome;
 }
 
-Ranks::Outcome Ranks::run_noted(const Call& call, const Buffers& buffers,
+Ranks::Outcome Ranks::run_noted(const Call& call, const Prepared& prepared, const Buffers& buffers,
                                 const Reduction& reduction, std::uint64_t note, Error& error) {
-  const Prepared& prepared = prepare(call);
   if (prepared.part < call.bytes) {
     return run_parts(call, prepared.part, buffers, reduction, note, error);
   }
-  return run_part(call, prepared.schedule, buffers, reduction, note, error);
+  return run_part(call, prepared.schedule, buffers, reduction, note, error).outcome;
 }
 
 /// Of a call of which this rank has begun the first part: later calls are to have the numbers that
@@ -330,7 +312,8 @@ Ranks::Outcome Ranks::follow_root(const Call& call, std::uint64_t note, const Bu
     return Outcome::failed;
   }
   transport_.repeat_call();
-  const Outcome outcome = run_noted(whole, {nullptr, memory.data()}, {}, given, ending.error);
+  const Outcome outcome =
+      run_noted(whole, prepare(whole), {nullptr, memory.data()}, {}, given, ending.error);
   if (outcome != Outcome::done) return outcome;
   const std::size_t taken = std::min(whole.bytes, call.bytes);
   if (taken > 0) std::memcpy(buffers.receive, memory.data(), taken);
@@ -344,8 +327,10 @@ Ranks::Outcome Ranks::follow_root(const Call& call, std::uint64_t note, const Bu
 
 Ranks::Outcome Ranks::run(const Call& call, const Buffers& buffers, const Reduction& reduction,
                           Ending& ending) {
-  const std::uint64_t note = note_of(call, transport_.call() + 1);
-  const Outcome outcome = run_noted(call, buffers, reduction, note, ending.error);
+  const Prepared& prepared = prepare(call);
+  const std::uint64_t note = call_note(call.operation, transport_.call() + 1, prepared.told);
+  transport_.begin_program_call(last_below(*prepared.algorithm, shape()));
+  const Outcome outcome = run_noted(call, prepared, buffers, reduction, note, ending.error);
   // What others did before a barrier, programs expect to see behind it. The library must have
   // looked for that: MPICH's MPI_Win_test looks at what it knows first.
   if (call.operation == Operation::barrier) transport_.progress();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -33,7 +34,7 @@ class Ranks {
  public:
   /// Collective over the team; `refused`: why this rank cannot take part, then none does.
   /// `measured`: none: we always carry calls out where we can. All ranks must have the same, or
-  /// none takes part.
+  /// none takes part; nor where nothing of it counts.
   static Result<std::unique_ptr<Ranks>> create(std::shared_ptr<fabric::Team> team,
                                                const std::optional<Measured>& measured,
                                                const Error& refused = {});
@@ -48,6 +49,7 @@ class Ranks {
     const char* obstacle = nullptr;        ///< why
     const Use* use = nullptr;              ///< what was measured; null where that does not count
     std::size_t part = 0;                  ///< bytes that are moved at a time, at most
+    std::uint64_t told = 0;                ///< what others are told of the call's size
     Schedule schedule;                     ///< of a call that is made in one part
   };
   const Prepared& prepare(const Call& call) { return prepare(call, false); }
@@ -92,25 +94,33 @@ class Ranks {
     std::size_t bytes = 0;
     std::size_t element = 0;
     std::size_t distance = 0;
+    std::vector<std::size_t> sizes;  ///< where blocks have sizes of their own
     Prepared prepared;
 
     bool is_for(const Call& call, bool of_part) const {
       return is_filled && is_part == of_part && operation == call.operation &&
              bytes == call.bytes && root == call.root && element == call.element &&
-             distance == call.blocks.distance;
+             distance == call.blocks.distance && std::ranges::equal(sizes, call.blocks.sizes);
     }
+    void set_key(const Call& call, bool of_part);
   };
 
   Ranks(std::unique_ptr<fabric::Channel> channel, std::unique_ptr<StageMemory> memory,
-        const std::optional<Measured>& measured);
+        const std::optional<Measured>& measured, bool is_crowded);
   /// All steps, unless one fails or throws for want of memory.
   Execution::State finish(Execution& execution);
-  Outcome run_part(const Call& call, const Schedule& schedule, const Buffers& buffers,
+  struct PartEnd {
+    Outcome outcome = Outcome::done;
+    bool goes_on = false;     ///< though it has failed: other nodes wait for what is next
+    bool is_at_odds = false;  ///< Execution::is_at_odds()
+  };
+  PartEnd run_part(const Call& call, const Schedule& schedule, const Buffers& buffers,
                    const Reduction& reduction, std::uint64_t note, Error& error);
+  void move_messages(const Call& part, const Schedule& schedule);
   Outcome run_parts(const Call& call, std::size_t most, const Buffers& buffers,
                     const Reduction& reduction, std::uint64_t note, Error& error);
-  Outcome run_noted(const Call& call, const Buffers& buffers, const Reduction& reduction,
-                    std::uint64_t note, Error& error);
+  Outcome run_noted(const Call& call, const Prepared& prepared, const Buffers& buffers,
+                    const Reduction& reduction, std::uint64_t note, Error& error);
   void leave_parts(const Call& call);
   Outcome follow_root(const Call& call, std::uint64_t note, const Buffers& buffers, Ending& ending);
   /// `is_part`: of a call that we carry out, whatever was measured of a call as large as the part.
@@ -118,21 +128,29 @@ class Ranks {
   void prepare_parts(const Call& call);
   void fill(const Call& call, bool is_part, Prepared& prepared) const;
   void set_uses(const std::optional<Measured>& measured);
+  const char* why_left(std::uint32_t operations) const;
   /// Null where nothing was measured of such a call.
   const Use* find_use(const Call& call) const;
 
+  Kept& kept_for(const Call& call, bool is_part);
+
   static constexpr std::size_t kMostKept = 64;
+  static constexpr std::uint32_t kAnyOperation = ~std::uint32_t{0};
 
   std::unique_ptr<fabric::Channel> channel_;
   std::unique_ptr<StageMemory> memory_;
   bool is_measured_ = false;
+  bool is_crowded_ = false;  ///< whether ranks outnumber cores on one of the nodes
   /// What was measured that counts here, by operation.
   std::array<std::vector<const Use*>, kOperations> uses_;
   std::uint32_t carried_ = 0;    ///< a bit of each operation of which some calls are carried out
   std::uint32_t elsewhere_ = 0;  ///< and of those that would be on other numbers of nodes and ranks
+  std::uint32_t otherwise_crowded_ = 0;  ///< and of those that would be on more cores, or on fewer
   NodeTransport transport_;
   std::array<Kept, kMostKept> kept_;
-  Prepared unkept_;  ///< of calls whose blocks have sizes of their own
+  // Of calls whose blocks have sizes of their own: these may be many.
+  Kept kept_allgatherv_;
+  Kept kept_reduce_scatter_;
 };
 
 }  // namespace headrace::collective

@@ -10,7 +10,7 @@ const char* needs_one_node(const Shape& shape, const Call&, const Limits&) {
 
 const char* needs_nodes_of_ranks(const Shape& shape) {
   if (shape.node_count == 1) return "the ranks are on one node";
-  return shape.largest_node > 1 ? nullptr : "no two ranks share a node";
+  return shape.largest_node > 1 ? nullptr : kNoneShares;
 }
 
 const char* needs_room(std::size_t bytes, const Limits& limits) {

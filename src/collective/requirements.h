@@ -8,6 +8,8 @@
 
 namespace headrace::collective {
 
+inline constexpr const char* kNoneShares = "no two ranks share a node";
+
 const char* needs_one_node(const Shape& shape, const Call& call, const Limits& limits);
 /// Several nodes, of which one has several ranks.
 const char* needs_nodes_of_ranks(const Shape& shape);

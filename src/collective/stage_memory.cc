@@ -17,11 +17,13 @@ namespace {
 constexpr std::align_val_t kAlignment{4096};
 
 /// Bytes of a stage, the same on all nodes. On one node a rank's part is small, so that it stays in
-/// caches, and larger data goes in parts. Between nodes all ranks' data must have room.
+/// caches, and larger data goes in parts. Between nodes all ranks' data must have room; where none
+/// shares a node, only what a rank gives itself.
 std::size_t stage_size_for(const Shape& shape) {
   constexpr std::size_t kOfRank = std::size_t{64} << 10;
   constexpr std::size_t kMost = std::size_t{4} << 20;
-  if (shape.node_count > 1) return kMost;
+  constexpr std::size_t kAlone = std::size_t{32} << 10;
+  if (shape.node_count > 1) return shape.largest_node > 1 ? kMost : kAlone;
   return std::min(kMost, kOfRank * static_cast<std::size_t>(shape.node_size + 1));
 }
 

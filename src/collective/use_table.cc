@@ -12,6 +12,7 @@ namespace {
 
 constexpr double kMostGain = 1e6;
 constexpr std::string_view kOfTheLibrary = "library";
+constexpr std::string_view kCrowded = "crowded";
 
 /// Takes a number from the front of a text; none if there is none.
 template <class Number>
@@ -59,11 +60,16 @@ bool read_ranges(std::string_view text, Use use, std::vector<Use>& uses) {
 
 /// What a header says after the library's name.
 std::optional<MeasuredNodes> nodes_of(const std::vector<std::string>& header) {
-  if (header.size() == 2 && header[1] == "one") return kOneNode;
-  if (header.size() < 2 || header.size() > 3 || header[1] != "several") return std::nullopt;
-  MeasuredNodes nodes = kSeveralNodes;
-  if (header.size() == 3 && !read_nodes(header[2], nodes)) return std::nullopt;
-  return nodes;
+  const bool is_crowded = header.size() > 2 && header.back() == kCrowded;
+  const std::size_t words = header.size() - (is_crowded ? 1 : 0);
+  if (words < 2 || words > 3) return std::nullopt;
+  const bool is_one = header[1] == "one";
+  if (!is_one && header[1] != "several") return std::nullopt;
+  MeasuredNodes nodes = is_one ? kOneNode : kSeveralNodes;
+  nodes.is_crowded = is_crowded;
+  if (words == 2) return nodes;
+  const bool is_read = is_one ? read_ranks(header[2], nodes) : read_nodes(header[2], nodes);
+  return is_read ? std::optional(nodes) : std::nullopt;
 }
 
 /// Why an entry cannot be used, and what to write; empty where it is used or is none of ours.
@@ -74,7 +80,8 @@ std::string use_entry(const TomlEntry& entry, std::vector<Use>& uses) {
   const auto nodes = library ? nodes_of(entry.table) : std::nullopt;
   if (!nodes) {
     return "(it is below no header of a library and a number of nodes), write for example "
-           "[mpich.one] above it, or [mpich.several.4x2] for 4 nodes of 2 ranks";
+           "[mpich.one.8] above it for up to 8 ranks on one node, or [mpich.several.4x2] for 4 "
+           "nodes of 2 ranks";
   }
   const auto operation = operation_named(entry.key);
   if (!operation) {

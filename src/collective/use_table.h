@@ -20,13 +20,15 @@ struct UseTable {
 /// is; a key is an operation, and its text has ranges of bytes of one rank's block, each with how
 /// many times as fast we are at the least:
 ///
-///     [mpich.one]
+///     [mpich.one.8]
 ///     allreduce = "1-512 1.5, 4096-1048576 1.2"
 ///     [mpich.several.4x2]
 ///     allgather = "1-65536 1.9"
 ///
-/// 4x2: measured on 4 nodes of 2 ranks, see measured_nodes.h for where that holds. Without it a
-/// table holds on any number of nodes from 2 on.
+/// 8: measured with 8 ranks on one node, and 4x2: on 4 nodes of 2 ranks. measured_nodes.h says
+/// where that holds. Without these a table holds for any number of ranks, and on any number of
+/// nodes from 2 on. It does not count where ranks outnumber cores, unless its name ends in
+/// `.crowded`: then it counts there alone.
 ///
 /// A table `origin` says where it was measured, and tables like `mpich.one.library.2` are about the
 /// library's own algorithms, which `headrace run` sets: both are left alone. What cannot be used is

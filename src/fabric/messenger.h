@@ -18,6 +18,8 @@ class Message {
   virtual ~Message() = default;
   /// Lets the MPI library progress, and does not wait. Once true, stays true.
   virtual Result<bool> is_done() = 0;
+  /// Of a receive that is done: the bytes that have come, unless it has failed.
+  virtual std::size_t received() const = 0;
   /// Ends a message that is not done because another one failed: afterwards nothing uses its
   /// buffer. False if that is impossible, as with a send that nobody receives; then the message and
   /// its buffer must stay for good. Waits for no rank.

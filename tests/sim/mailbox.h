@@ -180,6 +180,9 @@ class MailboxMessage : public fabric::Message {
     if (!is_cut || std::exchange(has_told_, true)) return true;
     return Error{ErrorClass::truncated, 0, "a message is larger than expected"};
   }
+  std::size_t received() const override {
+    return std::min(expected_->size, expected_->place.size());
+  }
   bool end() override {
     if (expected_) office_->forget(expected_);
     expected_.reset();

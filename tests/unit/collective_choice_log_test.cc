@@ -36,13 +36,13 @@ TEST(ChoiceLog, SaysWhichCallsAndWhy) {
                                 {.algorithm = &node_allgather, .use = &use}, 8, "others");
   EXPECT_EQ(told.subject, "allgather of 256 B to 4 KiB on 8 ranks");
   EXPECT_EQ(told.choice, node_allgather.name);
-  EXPECT_EQ(told.reason, "measured to be at least 1.2 times as fast as the MPI library");
+  EXPECT_EQ(told.reason, "measured to be at least 1.25 times as fast as the MPI library");
   EXPECT_EQ(told.alternatives, "others");
   use.nodes = {4, 2};
   EXPECT_EQ(decision_of(call_of(Operation::allgather, 300),
                         {.algorithm = &nodes_allgather_ring, .use = &use}, 8, "")
                 .reason,
-            "measured to be at least 1.2 times as fast as the MPI library on 4 nodes of 2 ranks");
+            "measured to be at least 1.25 times as fast as the MPI library on 4 nodes of 2 ranks");
 }
 
 TEST(ChoiceLog, SaysNoSizeOfBarriersNorWhereNoneIsKnown) {
@@ -78,6 +78,20 @@ TEST(ChoiceLog, TellsWhatElseCouldBeDone) {
   const Shape one = shape_of(in_blocks({4}), layout);
   EXPECT_EQ(alternatives_of(one, call, kRoomy, &node_allgather), "the MPI library");
   EXPECT_EQ(alternatives_of(one, call, kRoomy, nullptr), std::string(node_allgather.name));
+}
+
+TEST(ChoiceLog, PrintsWhyAWayWasTaken) {
+  const Use use{Library::mpich, Operation::allgather, {1, 2}, 1, 16384, 1.25};
+  const Call call = call_of(Operation::allgather, 300);
+  EXPECT_EQ(line_of(call, {.algorithm = &node_allgather, .use = &use}, 2, nullptr),
+            "allgather on 2 ranks, from 256 B: by shared (measured to be at least 1.25 times as "
+            "fast as the MPI library with 2 ranks on one node)");
+  EXPECT_EQ(line_of(call, {.algorithm = &node_allgather}, 2, nullptr),
+            "allgather on 2 ranks, from 256 B: by shared (HEADRACE_COLL_USE=always)");
+  EXPECT_EQ(line_of(call, {.reason = "of its size"}, 2, nullptr),
+            "allgather on 2 ranks, from 256 B: by the MPI library (of its size)");
+  EXPECT_EQ(line_of(call_of(Operation::gatherv, 0), {.algorithm = &node_gatherv}, 2, nullptr),
+            "gatherv on 2 ranks: by slots (HEADRACE_COLL_USE=always)");
 }
 
 /// Allocations of an action.

@@ -1,6 +1,7 @@
 // On which nodes what was measured on some may be taken to hold.
 #include <gtest/gtest.h>
 
+#include "collective/generated/uses.h"
 #include "collective/measured_nodes.h"
 #include "unit/collective_world.h"
 
@@ -13,10 +14,22 @@ bool holds(const MeasuredNodes& measured, const NodeSizes& sizes) {
   return holds_on(measured, Operation::allgather, sizes);
 }
 
-TEST(MeasuredNodes, OneNodeHoldsOnAnyOne) {
+TEST(MeasuredNodes, OneNodeHoldsOnOneWithNoMoreRanks) {
+  constexpr MeasuredNodes kOneOfFour{1, 4};
+  EXPECT_TRUE(holds(kOneOfFour, {1, 2, 2}));
+  EXPECT_TRUE(holds(kOneOfFour, {1, 4, 4}));
+  EXPECT_FALSE(holds(kOneOfFour, {1, 5, 5}));
+  EXPECT_FALSE(holds(kOneOfFour, {2, 2, 2}));
+}
+
+TEST(MeasuredNodes, OneNodeWithoutNumberHoldsOnAnyOne) {
   EXPECT_TRUE(holds(kOneNode, {1, 2, 2}));
   EXPECT_TRUE(holds(kOneNode, {1, 64, 64}));
   EXPECT_FALSE(holds(kOneNode, {2, 2, 2}));
+}
+
+TEST(MeasuredNodes, OfTheShippedTableAreThoseOfItsRanks) {
+  for (const Use& use : kUses) EXPECT_GE(use.nodes.ranks, 2) << name_of(use.operation);
 }
 
 TEST(MeasuredNodes, SeveralHoldOnNoMoreNodes) {
@@ -81,8 +94,20 @@ TEST(MeasuredNodes, AreReadFromHeaders) {
   }
 }
 
+TEST(MeasuredNodes, OfOneNodeAreReadFromHeaders) {
+  MeasuredNodes nodes;
+  ASSERT_TRUE(read_ranks("8", nodes));
+  EXPECT_EQ(nodes, (MeasuredNodes{1, 8}));
+  for (const char* const bad : {"", "0", "1", "-2", "02", "4x2", "eight", "99999999999"}) {
+    EXPECT_FALSE(read_ranks(bad, nodes)) << bad;
+  }
+}
+
 TEST(MeasuredNodes, AreShown) {
   EXPECT_EQ(on_text(kFourOfTwo), " on 4 nodes of 2 ranks");
+  EXPECT_EQ(on_text({4, 2, true}), " on 4 nodes of 2 ranks with fewer cores");
+  EXPECT_EQ(on_text({1, 2}), " with 2 ranks on one node");
+  EXPECT_EQ(on_text({1, 8, true}), " with 8 ranks on one node with fewer cores");
   EXPECT_EQ(on_text({3, 1}), " on 3 nodes of 1 rank");
   EXPECT_EQ(on_text(kOneNode), "");
   EXPECT_EQ(on_text(kSeveralNodes), "");

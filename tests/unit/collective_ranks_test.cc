@@ -5,65 +5,20 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstring>
-#include <functional>
 #include <numeric>
 #include <thread>
 
-#include "collective/ranks.h"
 #include "fabric/milestones.h"
-#include "sim/mailbox.h"
+#include "topo/node.h"
+#include "unit/collective_rank_threads.h"
 
 namespace headrace::collective {
 namespace {
 
-using Body = std::function<void(int rank, Ranks& ranks)>;
-
-std::shared_ptr<fabric::Team> make_team(sim::PostOffice& office, int rank,
-                                        const std::string& node) {
-  auto team = fabric::Team::create(std::make_unique<sim::MailboxMessenger>(office, rank), node, {});
-  return std::move(team.value());
-}
-
-void run_ranks(const std::vector<std::string>& nodes, const Body& body,
-               const std::optional<Measured>& measured = std::nullopt) {
-  sim::PostOffice office(static_cast<int>(nodes.size()));
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < office.ranks(); ++rank) {
-    threads.emplace_back([&, rank] {
-      auto ranks =
-          Ranks::create(make_team(office, rank, nodes[static_cast<std::size_t>(rank)]), measured);
-      ASSERT_TRUE(ranks) << ranks.error().message;
-      body(rank, *ranks.value());
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-}
-
-void add(const void*, const std::byte* from, std::byte* into, std::size_t bytes) {
-  for (std::size_t i = 0; i < bytes; i += sizeof(std::int64_t)) {
-    std::int64_t a = 0;
-    std::int64_t b = 0;
-    std::memcpy(&a, into + i, sizeof a);
-    std::memcpy(&b, from + i, sizeof b);
-    a += b;
-    std::memcpy(into + i, &a, sizeof a);
-  }
-}
-
-Call sum_call(std::size_t numbers) {
-  Call call;
-  call.operation = Operation::allreduce;
-  call.element = sizeof(std::int64_t);
-  call.bytes = numbers * sizeof(std::int64_t);
-  return call;
-}
-
-Ranks::Outcome run(Ranks& ranks, const Call& call, const void* send, void* receive) {
-  EXPECT_NE(ranks.prepare(call).algorithm, nullptr) << ranks.prepare(call).obstacle;
-  Ranks::Ending ending;
-  return ranks.run(call, {static_cast<const std::byte*>(send), static_cast<std::byte*>(receive)},
-                   {&add, nullptr}, ending);
+/// As if it had been measured here with so many ranks.
+Use here(Use use, int ranks) {
+  use.nodes.is_crowded = ranks > topo::node_cores();
+  return use;
 }
 
 const std::byte* as_bytes(const std::vector<std::int64_t>& numbers) {
@@ -235,8 +190,9 @@ TEST(Ranks, PassABroadcastWhereItsRootPasses) {
 /// Nothing is said of operations that are never carried out here: it would cost each call. So ranks
 /// still agree if one of them has left more of these to the library.
 TEST(Ranks, PassWithoutAWordWhatIsNeverTheirs) {
-  const std::array<Use, 2> uses = {{{Library::mpich, Operation::allreduce, kOneNode, 8, 64, 1.5},
-                                    {Library::intel, Operation::reduce, kOneNode, 8, 64, 1.5}}};
+  const std::array<Use, 2> uses = {
+      here({Library::mpich, Operation::allreduce, kOneNode, 8, 64, 1.5}, 3),
+      here({Library::intel, Operation::reduce, kOneNode, 8, 64, 1.5}, 3)};
   const auto body = [](int rank, Ranks& ranks) {
     for (int turn = 0; turn < 30; ++turn) {
       for (int i = 0; i < rank; ++i) ranks.pass(Operation::reduce);
@@ -285,10 +241,7 @@ TEST(Ranks, SayWhyLargeGathersAreLeftToTheLibrary) {
 TEST(Ranks, GatherFromNodes) {
   run_ranks({"a", "b", "a", "b", "b"}, [](int rank, Ranks& ranks) {
     EXPECT_FALSE(ranks.shape().is_in_order());
-    Call call;
-    call.operation = Operation::allgather;
-    call.bytes = sizeof(std::int64_t);
-    call.blocks.size = call.blocks.distance = call.bytes;
+    const Call call = gather_call(1);
     for (int turn = 0; turn < 20; ++turn) {
       const std::int64_t mine = rank * 100 + turn;
       std::int64_t all[5] = {};
@@ -337,7 +290,7 @@ int made_with(const std::vector<std::vector<Use>>& tables) {
 }
 
 TEST(Ranks, AreMadeWhereAllHaveTheSameTable) {
-  const Use use{Library::mpich, Operation::allreduce, kOneNode, 8, 64, 1.5};
+  const Use use = here({Library::mpich, Operation::allreduce, kOneNode, 8, 64, 1.5}, 3);
   Use other = use;
   other.most = 65;
   EXPECT_EQ(made_with({{use}, {use}, {use}}), 3);
@@ -346,49 +299,9 @@ TEST(Ranks, AreMadeWhereAllHaveTheSameTable) {
   other = use;
   other.nodes = {2, 2};
   EXPECT_EQ(made_with({{use}, {use, other}, {use}}), 0);
-}
-
-/// What is said of an allgather of 8 bytes on such nodes where `use` was measured; "" where it is
-/// carried out.
-std::string said_of(const std::vector<std::string>& nodes, const Use& use) {
-  sim::PostOffice office(static_cast<int>(nodes.size()));
-  std::vector<std::string> said(nodes.size());
-  std::vector<std::thread> threads;
-  for (std::size_t rank = 0; rank < nodes.size(); ++rank) {
-    threads.emplace_back([&, rank] {
-      const Measured measured{Library::mpich, {&use, 1}};
-      auto ranks = Ranks::create(make_team(office, static_cast<int>(rank), nodes[rank]), measured);
-      ASSERT_TRUE(ranks) << ranks.error().message;
-      Call call;
-      call.operation = Operation::allgather;
-      call.bytes = call.blocks.size = call.blocks.distance = 8;
-      const Ranks::Prepared& prepared = ranks.value()->prepare(call);
-      EXPECT_EQ(prepared.algorithm == nullptr, prepared.obstacle != nullptr);
-      EXPECT_EQ(prepared.use, prepared.obstacle == nullptr ? &use : nullptr);
-      if (prepared.obstacle != nullptr) said[rank] = prepared.obstacle;
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  for (const std::string& one : said) EXPECT_EQ(one, said[0]);
-  return said[0];
-}
-
-TEST(Ranks, GoByWhatWasMeasuredOnSuchNodes) {
-  const Use use{Library::mpich, Operation::allgather, {2, 2}, 1, 64, 1.5};
-  constexpr const char* kElsewhere =
-      "it was measured to be slower, but on other numbers of nodes and of their ranks";
-  constexpr const char* kNot = "it was not measured to be slower";
-  EXPECT_EQ(said_of({"a", "a", "b", "b"}, use), "");
-  EXPECT_EQ(said_of({"a", "b", "a", "b", "b"}, use), "");
-  EXPECT_EQ(said_of({"a", "a", "a", "b"}, use), kElsewhere);
-  EXPECT_EQ(said_of({"a", "a", "b", "b", "c", "c"}, use), kElsewhere);
-  EXPECT_EQ(said_of({"a", "a"}, use), kNot);
-  Use larger = use;
-  larger.least = 16;
-  EXPECT_EQ(said_of({"a", "a", "b", "b"}, larger), kNot);
-  Use on_one = use;
-  on_one.nodes = kOneNode;
-  EXPECT_EQ(said_of({"a", "a", "b", "b"}, on_one), kNot);
+  other = use;
+  other.nodes.is_crowded = !use.nodes.is_crowded;
+  EXPECT_EQ(made_with({{use}, {use}, {other}}), 0);
 }
 
 }  // namespace

@@ -14,9 +14,13 @@ TEST(UseTable, HasRangesByLibraryNodesAndOperation) {
       "[origin]\nmachine = \"here\"\n"
       "[mpich.one]\nallreduce = \"1-512 1.5, 4096-1048576 1.25\"\nbarrier = \"0-0 2\"\n"
       "[openmpi.several]\nallgather = \"8-8 1.01\"\n"
-      "[intel.several.16x64]\nbcast = \"8-8 1.5\"\n");
+      "[intel.several.16x64]\nbcast = \"8-8 1.5\"\n"
+      "[mpich.one.8]\nbcast = \"8-8 1.5\"\n"
+      "[openmpi.one.4.crowded]\nbcast = \"8-8 1.5\"\n"
+      "[openmpi.several.4x2.crowded]\nbcast = \"8-8 1.5\"\n"
+      "[openmpi.one.crowded]\nbcast = \"8-8 1.5\"\n");
   EXPECT_TRUE(table.problems.empty()) << table.problems[0];
-  ASSERT_EQ(table.uses.size(), 5U);
+  ASSERT_EQ(table.uses.size(), 9U);
   EXPECT_EQ(table.uses[0].library, Library::mpich);
   EXPECT_EQ(table.uses[0].operation, Operation::allreduce);
   EXPECT_EQ(table.uses[0].nodes, kOneNode);
@@ -29,6 +33,10 @@ TEST(UseTable, HasRangesByLibraryNodesAndOperation) {
   EXPECT_EQ(table.uses[3].nodes, kSeveralNodes);
   EXPECT_EQ(table.uses[4].library, Library::intel);
   EXPECT_EQ(table.uses[4].nodes, (MeasuredNodes{16, 64}));
+  EXPECT_EQ(table.uses[5].nodes, (MeasuredNodes{1, 8}));
+  EXPECT_EQ(table.uses[6].nodes, (MeasuredNodes{1, 4, true}));
+  EXPECT_EQ(table.uses[7].nodes, (MeasuredNodes{4, 2, true}));
+  EXPECT_EQ(table.uses[8].nodes, (MeasuredNodes{1, 0, true}));
 }
 
 TEST(UseTable, LeavesTheLibrarysOwnAlgorithmsAlone) {
@@ -63,6 +71,10 @@ TEST(UseTable, LeavesOutWhatIsNoneAndSaysSo) {
                                 "[mpich.several.1x8]\nbcast = \"1-2 1.5\"",
                                 "[mpich.several.4x0]\nbcast = \"1-2 1.5\"",
                                 "[mpich.one.4x2]\nbcast = \"1-2 1.5\"",
+                                "[mpich.one.1]\nbcast = \"1-2 1.5\"",
+                                "[mpich.one.crowded.4]\nbcast = \"1-2 1.5\"",
+                                "[mpich.crowded]\nbcast = \"1-2 1.5\"",
+                                "[mpich.several.4.crowded]\nbcast = \"1-2 1.5\"",
                                 "[mpich.several.4x2.more]\nbcast = \"1-2 1.5\"",
                                 "[mpich.several.\"4 nodes\"]\nbcast = \"1-2 1.5\"",
                                 "[mpich.one.other.2]\nbcast = \"1-2 1.5\"",

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "collective/algorithm.h"
+#include "collective/call_note.h"
 #include "collective/execution.h"
 #include "collective/node_transport.h"
 #include "sim/mailbox.h"
@@ -297,7 +298,9 @@ class World {
   }
 
   void begin(Rank& own, RankCall& call, const Algorithm* algorithm, const Reduction& reduction) {
-    own.transport->begin_call(1000 + own.transport->call());
+    const std::uint64_t number = own.transport->call() + 1;
+    own.transport->begin_program_call(last_below(*algorithm, own.shape));
+    own.transport->begin_call(call_note(call.call.operation, number, size_note(call.call)));
     own.schedule = {};
     algorithm->plan(own.shape, call.call, limits(), own.schedule);
     Node& node = nodes_[static_cast<std::size_t>(own.shape.node_index)];

@@ -13,6 +13,7 @@
 #include "base/small_file.h"
 #include "base/spelling.h"
 #include "collective/choice_log.h"
+#include "collective/measured_version.h"
 #include "collective/use_table.h"
 #include "record/decision.h"
 
@@ -20,6 +21,9 @@ namespace headrace::HEADRACE_FLAVOUR {
 namespace {
 
 using collective::Operation;
+
+constexpr const char* kOtherVersion =
+    "it was measured to be slower, but in another version of the MPI library";
 
 collective::Library find_library() {
 #ifdef HEADRACE_FLAVOUR_OPENMPI
@@ -72,6 +76,11 @@ SwitchedOff find_switched_off() {
   return found;
 }
 
+bool is_shipped_table_of_version() {
+  static const bool is = collective::is_measured_version(library(), library_version());
+  return is;
+}
+
 bool is_in_shipped_table(Operation operation) {
   return std::ranges::any_of(collective::kUses, [&](const collective::Use& use) {
     return use.library == library() && use.operation == operation;
@@ -86,8 +95,9 @@ const char* find_why_never(Operation operation) {
     return "HEADRACE_COLL_ORDER=library";
   }
   if (settings().coll_use == CollectiveUseSetting::always) return nullptr;
-  if (!settings().coll_table.empty() || is_in_shipped_table(operation)) return nullptr;
-  return collective::kNotSlower;
+  if (!settings().coll_table.empty()) return nullptr;
+  if (!is_in_shipped_table(operation)) return collective::kNotSlower;
+  return is_shipped_table_of_version() ? nullptr : kOtherVersion;
 }
 
 }  // namespace
@@ -101,7 +111,11 @@ std::optional<collective::Measured> what_was_measured() {
   if (settings().coll_use == CollectiveUseSetting::always) return std::nullopt;
   collective::Measured measured;
   measured.library = library();
-  if (users_table() != nullptr) measured.uses = users_table()->uses;
+  if (users_table() != nullptr) {
+    measured.uses = users_table()->uses;
+  } else if (!is_shipped_table_of_version()) {
+    measured.uses = {};
+  }
   return measured;
 }
 

@@ -21,11 +21,18 @@ class RequestMessage final : public fabric::Message {
   }
 
   Result<bool> is_done() override {
+    if (request_ == MPI_REQUEST_NULL) return true;  // else its status would be lost
     int done = 0;
     // A failure in MPI_Testall would come before MPI_COMM_SELF's handler, which ends the job.
-    const int code = native.Test(&request_, &done, MPI_STATUS_IGNORE);
+    const int code = native.Test(&request_, &done, &status_);
     if (code == MPI_SUCCESS) return done != 0;
     return failure_of(code);
+  }
+
+  std::size_t received() const override {
+    int bytes = 0;
+    native.Get_count(&status_, MPI_BYTE, &bytes);
+    return static_cast<std::size_t>(std::max(bytes, 0));
   }
 
   /// Cancels a receive whose message has not begun to come. Not every library can cancel sends, but
@@ -64,6 +71,7 @@ class RequestMessage final : public fabric::Message {
   static constexpr int kMaxTurns = 300;
 
   MPI_Request request_ = MPI_REQUEST_NULL;
+  MPI_Status status_{};
   bool receives_ = false;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 #include "collective/measured_nodes.h"
 #include "collective/operation.h"
@@ -10,6 +11,18 @@ namespace headrace::collective {
 
 /// Families of MPI libraries that were measured; `other` were not.
 enum class Library { mpich, intel, openmpi, other };
+
+/// The major version of a library that was measured.
+struct MeasuredLibrary {
+  Library library;
+  std::string_view says;  ///< of itself, before its version
+  int major;
+};
+inline constexpr MeasuredLibrary kMeasuredLibraries[] = {
+    {Library::mpich, "MPICH Version:", 5},
+    {Library::intel, "Intel(R) MPI Library ", 2021},
+    {Library::openmpi, "Open MPI v", 5},
+};
 
 /// Where an operation is carried out, and not left to the library.
 struct Use {
@@ -24,20 +37,19 @@ struct Use {
 /// Measured on 2 cores of Zen 5, a virtual machine; nodes are network namespaces,
 /// 2026-11-30; see docs/collectives.md.
 inline constexpr Use kUses[] = {
-    {Library::mpich, Operation::allreduce, kOneNode, 1, 512, 1.5},
-    {Library::mpich, Operation::allreduce, kOneNode, 32768, 1048576, 1.1},
-    {Library::mpich, Operation::allgather, kOneNode, 1, 16384, 1.1},
-    {Library::mpich, Operation::allgatherv, kOneNode, 1, 65536, 1.2},
-    {Library::mpich, Operation::alltoall, kOneNode, 1, 16384, 1.4},
-    {Library::mpich, Operation::reduce_scatter_block, kOneNode, 1, 16384, 1.1},
-    {Library::mpich, Operation::reduce_scatter, kOneNode, 1, 1024, 1.7},
-    {Library::openmpi, Operation::bcast, kOneNode, 512, 4096, 1.2},
-    {Library::openmpi, Operation::allreduce, kOneNode, 128, 32768, 1.1},
-    {Library::openmpi, Operation::allgather, kOneNode, 128, 4096, 1.3},
-    {Library::openmpi, Operation::allgatherv, kOneNode, 4096, 4096, 2.9},
-    {Library::openmpi, Operation::alltoall, kOneNode, 128, 4096, 1.3},
-    {Library::openmpi, Operation::reduce_scatter_block, kOneNode, 128, 16384, 1.2},
-    {Library::openmpi, Operation::reduce_scatter, kOneNode, 1024, 16384, 1.3},
+    {Library::mpich, Operation::allreduce, {1, 2}, 32768, 1048576, 1.2},
+    {Library::mpich, Operation::allgather, {1, 2}, 1, 16384, 1.1},
+    {Library::mpich, Operation::allgatherv, {1, 2}, 1, 65536, 1.2},
+    {Library::mpich, Operation::alltoall, {1, 2}, 1, 16384, 1.4},
+    {Library::mpich, Operation::reduce_scatter_block, {1, 2}, 1, 16384, 1.1},
+    {Library::mpich, Operation::reduce_scatter, {1, 2}, 1, 1024, 1.7},
+    {Library::openmpi, Operation::bcast, {1, 2}, 512, 4096, 1.2},
+    {Library::openmpi, Operation::allreduce, {1, 2}, 128, 32768, 1.1},
+    {Library::openmpi, Operation::allgather, {1, 2}, 128, 4096, 1.23},
+    {Library::openmpi, Operation::allgatherv, {1, 2}, 4096, 4096, 2.9},
+    {Library::openmpi, Operation::alltoall, {1, 2}, 128, 4096, 1.09},
+    {Library::openmpi, Operation::reduce_scatter_block, {1, 2}, 128, 16384, 1.2},
+    {Library::openmpi, Operation::reduce_scatter, {1, 2}, 1024, 16384, 1.3},
 };
 
 }  // namespace headrace::collective

@@ -35,7 +35,7 @@ LAYOUTS = (
 )
 # By bytes of a rank's block: calls, and the most that nodes may send, of the least.
 SIZES = {1024: (40, 1.15), 32768: (10, 1.03)}
-PLANNED = re.compile(r": by (.*) \((\d+) messages between nodes\)$", re.MULTILINE)
+PLANNED = re.compile(r": by (.*) \((\d+) messages between nodes(?:;.*)?\)$", re.MULTILINE)
 CELLS: list[Calls] = [
     (operation, size, calls) for operation in OPERATIONS for size, (calls, _) in SIZES.items()
 ]

@@ -56,7 +56,7 @@ def test_random_calls_on_nodes(name: str, ranks: tuple[int, ...], clusters, libr
 @pytest.mark.parametrize("ranks", [(2, 2), (3, 1, 2)])
 @pytest.mark.parametrize("name", ["mpich", "openmpi", "intel"])
 def test_sizes_that_differ_on_nodes(name: str, ranks: tuple[int, ...], clusters, library) -> None:
-    """Of gathers, scatters and all-to-all: nobody gets what another rank was sent."""
+    """Nobody gets what another rank was sent, or what an earlier call has left in memory."""
     host = host_named(name)
     if host.missing:
         absent(host.missing)
@@ -65,7 +65,8 @@ def test_sizes_that_differ_on_nodes(name: str, ranks: tuple[int, ...], clusters,
     result = launch_on_nodes(host, clusters(len(ranks)), [program, "nodes"], environment, ranks)
     assert result.code == 0 and "wrong 0\n" in result.out, result.explain()
     shown = shown_by(result)
-    for operation in ("gatherv", "scatterv", "alltoallv", "alltoallw"):
+    parcels = ("gatherv", "scatterv", "alltoallv", "alltoallw")
+    for operation in (*parcels, "bcast", "reduce", "allgather"):
         assert shown[operation] & BETWEEN_NODES[operation], shown
 
 
@@ -96,7 +97,11 @@ def test_threads_on_nodes(name: str, clusters, library) -> None:
     ("name", "rule"),
     [(name, "large") for name in ("mpich", "openmpi", "intel")]
     + [(name, "wide") for name in ("mpich", "intel")]
-    + [(name, "bottom") for name in ("mpich", "openmpi", "intel")],
+    + [
+        (name, rule)
+        for name in ("mpich", "openmpi", "intel")
+        for rule in ("bottom", "bits", "progress")
+    ],
 )
 def test_rules_on_nodes(name: str, rule: str, clusters, library) -> None:
     host = host_named(name)
@@ -105,12 +110,19 @@ def test_rules_on_nodes(name: str, rule: str, clusters, library) -> None:
     program = compile_c(host, ["collectives_rules.c"], "collectives_rules")
     # One message at a time: whoever waits for another must not wait in a circle.
     settings = preload([library]) | ON | {"HEADRACE_ALLTOALLV_THROTTLE": "1"}
-    if rule == "bottom":
+    if rule in ("bottom", "bits"):
         settings["HEADRACE_COLL_AFTER"] = "0"
     result = launch_on_nodes(host, clusters(3), [program, rule], settings, (3, 1, 2))
     assert result.code == 0 and result.out.count(": right\n") == 6, result.explain()
+    shown = shown_by(result)
     if rule == "large":
-        assert "throttled" in shown_by(result)["alltoallv"], result.explain()
+        assert "throttled" in shown["alltoallv"], result.explain()
+    if rule == "bits":
+        reductions = {"reduce": {"tree of nodes"}, "reduce_scatter_block": {"sums of nodes"}}
+        assert {name: shown[name] for name in reductions} == reductions, result.explain()
+    if rule == "progress":
+        for operation in ("bcast", "allgather", "reduce"):
+            assert shown[operation] & BETWEEN_NODES[operation], result.explain()
 
 
 @pytest.mark.parametrize("name", ["mpich", "openmpi", "intel"])

@@ -1,6 +1,7 @@
-/* Collective calls whose ranks differ about sizes: collectives_differing [bcast]. Who gets less
- * than it expects gets that, and no error; who gets more is told MPI_ERR_TRUNCATE. Nothing else of
- * its memory changes, and later calls are right. */
+/* Collective calls whose ranks differ about sizes: collectives_differing node|nodes. Who gets less
+ * than it expects gets that, and no error; who gets more is told MPI_ERR_TRUNCATE. Between nodes,
+ * of a broadcast, a reduction and an allgather, who gets less is told so, too, and gets nothing.
+ * Nothing else of its memory changes, and later calls are right. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -194,11 +195,70 @@ static void broadcast(int root, int step) {
   free(got);
 }
 
+/* What came, if anything did; with an error a part of it may lack. */
+static void check_told(const int* got, int numbers, int code, int is_told, int first, int step) {
+  expect(code == MPI_SUCCESS || class_of(code) == MPI_ERR_TRUNCATE, "the code is wrong");
+  expect(!is_told || now.sent == now.expected || code != MPI_SUCCESS, "nobody was told");
+  expect(now.sent != now.expected || code == MPI_SUCCESS, "a right call has failed");
+  for (int k = 0; k < numbers; ++k) {
+    int right = first + step * k;
+    expect(got[k] == right || (code != MPI_SUCCESS && got[k] == untouched), "a number is foreign");
+  }
+  for (int k = 0; k < guard; ++k) {
+    expect(got[numbers + k] == untouched, "what is behind has changed");
+  }
+}
+
+/* The root has `sent` numbers, the others expect as many as they do. */
+static void broadcast_between(int root) {
+  int numbers = rank == root ? now.sent : now.expected;
+  int* data = cleared((size_t)(numbers + guard));
+  operation = "bcast between nodes";
+  for (int k = 0; rank == root && k < numbers; ++k) data[k] = root + 3 * k;
+  int code = MPI_Bcast(data, numbers, MPI_INT, root, comm);
+  check_told(data, numbers, code, rank != root, root, 3);
+  free(data);
+}
+
+static void reduce_between(int root) {
+  int numbers = rank == root ? now.expected : now.sent;
+  int *given = cleared((size_t)numbers), *got = cleared((size_t)(numbers + guard));
+  operation = "reduce between nodes";
+  for (int k = 0; k < numbers; ++k) given[k] = rank + k;
+  int code = MPI_Reduce(given, got, numbers, MPI_INT, MPI_SUM, root, comm);
+  if (rank == root) check_told(got, numbers, code, 1, ranks * (ranks - 1) / 2, ranks);
+  free(given);
+  free(got);
+}
+
+static void allgather_between(int odd) {
+  int numbers = rank == odd ? now.sent : now.expected;
+  int *given = cleared((size_t)numbers), *got = cleared((size_t)(ranks * numbers + guard));
+  operation = "allgather between nodes";
+  for (int k = 0; k < numbers; ++k) given[k] = rank * numbers + k;
+  int code = MPI_Allgather(given, numbers, MPI_INT, got, numbers, MPI_INT, comm);
+  check_told(got, ranks * numbers, code, 1, 0, 1);
+  free(given);
+  free(got);
+}
+
 static void check_sum(void) {
   int one = 1, sum = 0;
   operation = "allreduce";
   expect(MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS && sum == ranks,
          "a sum is wrong");
+}
+
+/* Calls of the same operations, in which all are right. */
+static void make_right_calls(void) {
+  struct sizes differing = now;
+  for (int numbers = 10; numbers < 20000; numbers *= 900) {
+    now.sent = now.expected = numbers;
+    broadcast_between(1 % ranks);
+    reduce_between(0);
+    allgather_between(0);
+  }
+  now = differing;
 }
 
 int main(int argc, char** argv) {
@@ -217,6 +277,12 @@ int main(int argc, char** argv) {
     if (is_one_node) {
       broadcast(i % ranks, 1);
       broadcast((i + 1) % ranks, 3);
+    }
+    if (!is_one_node) {
+      broadcast_between(i % ranks);
+      reduce_between((i + 1) % ranks);
+      allgather_between((i + 2) % ranks);
+      make_right_calls();
     }
     if (is_one_node || cuts_messages || now.sent <= now.expected) {
       alltoallv();

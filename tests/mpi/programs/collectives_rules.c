@@ -1,12 +1,15 @@
 /* collectives_rules RULE: what is promised of collective operations beside their results.
  *
- *   order     sums of numbers that are rounded: those of all ranks, added in rank order
+ *   order     sums of numbers that are rounded: those of all ranks, added in rank order, from the
+ *             first call on
+ *   bits      such sums at a root, and of blocks: the same bits in each call, from the first on
  *   progress  a rank that waits in a collective call still sends what it has begun to send
  *   wide      calls with large counts, where the MPI has them, are carried out as well
  *   large     blocks larger than what ranks share, in place, with gaps, some of them empty
  *   giant     two ranks exchange, in place, one element of more than 2 GiB
  *   bottom    of a gather some ranks have absolute addresses, from MPI_BOTTOM on
  *   late      a root that goes on does not overwrite what late ranks have not read
+ *   inter     between two groups of ranks, each gets what the other gives
  */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -42,32 +45,84 @@ static int check_sums(int count) {
 
 static int order(void) {
   int right = 1;
-  for (int i = 0; i < WARM; ++i) check_sums(1);
-  for (int count = 1; count <= MOST; count = count * 3 + 1) right = right && check_sums(count);
+  for (int call = 0; call < WARM; ++call) right = check_sums(1) && right;
+  for (int count = 1; count <= MOST; count = count * 3 + 1) right = check_sums(count) && right;
   return right;
 }
 
-/* The receiver is in its receive before the sender comes to its barrier. */
+/* The bits of an operation's result in its first call, whose numbers do not differ from call to
+ * call; of a root alone. */
+static int has_same_bits(int operation, int count, int root, double* first) {
+  static double given[64 * MOST];
+  static double found[MOST];
+  int blocks = operation == 0 ? 1 : size;
+  for (int i = 0; i < blocks * MOST; ++i) given[i] = number(rank, i);
+  if (operation == 0) {
+    MPI_Reduce(given, found, count, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
+    if (rank != root) return 1;
+  } else {
+    for (int to = 0; to < size; ++to) {
+      for (int i = 0; i < count; ++i) given[to * count + i] = number(rank, i);
+    }
+    MPI_Reduce_scatter_block(given, found, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  }
+  int right = 1;
+  for (int i = 0; i < count; ++i) {
+    if (first[i] == 0) first[i] = found[i];
+    right = right && memcmp(&first[i], &found[i], sizeof first[i]) == 0;
+  }
+  return right;
+}
+
+/* From the first call on. */
+static int bits(void) {
+  static double first[2][MOST];
+  int right = 1;
+  for (int call = 0; call < 40; ++call) {
+    const int count = call % 4 == 3 ? MOST : 1 + call % 4 * 100;
+    right = has_same_bits(0, count, 1, first[0]) && right;
+    right = has_same_bits(1, count, 0, first[1]) && right;
+  }
+  return right;
+}
+
+/* A call in which a rank sends what the last rank must have before it comes. */
+static void wait_in(int operation, int sender) {
+  int data[64] = {rank};
+  int all[64] = {0};
+  switch (operation) {
+    case 0: MPI_Barrier(MPI_COMM_WORLD); break;
+    case 1: MPI_Allreduce(data, all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); break;
+    case 2: MPI_Bcast(data, 1, MPI_INT, size - 1, MPI_COMM_WORLD); break;
+    case 3: MPI_Allgather(data, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD); break;
+    default: MPI_Reduce(data, all, 1, MPI_INT, MPI_SUM, sender, MPI_COMM_WORLD); break;
+  }
+}
+
+/* The receiver is in its receive before the sender comes to its call. That this ends is most of
+ * what is promised. */
 static int progress(void) {
-  enum { BYTES = 1 << 20, TIMES = 20 };
+  enum { BYTES = 1 << 20, TIMES = 20, OPERATIONS = 5 };
   char* const data = malloc(BYTES);
   double longest = 0;
+  const int receiver = size - 1;
   for (int i = 0; i < WARM + TIMES; ++i) {
-    memset(data, rank == 0 ? i : 0, BYTES);
+    const int sender = size > 2 ? i % 2 : 0;
+    memset(data, rank == sender ? i : 0, BYTES);
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();
     MPI_Request request = MPI_REQUEST_NULL;
-    if (rank == 0) {
+    if (rank == sender) {
       usleep(1000);
-      MPI_Isend(data, BYTES, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &request);
-    } else if (rank == 1) {
-      MPI_Recv(data, BYTES, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Isend(data, BYTES, MPI_BYTE, receiver, 0, MPI_COMM_WORLD, &request);
+    } else if (rank == receiver) {
+      MPI_Recv(data, BYTES, MPI_BYTE, sender, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
-    MPI_Barrier(MPI_COMM_WORLD);
+    wait_in(i % OPERATIONS, sender);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     const double time = MPI_Wtime() - begin;
     if (i >= WARM && time > longest) longest = time;
-    if (rank == 1 && (data[0] != (char)i || data[BYTES - 1] != (char)i)) return 0;
+    if (rank == receiver && (data[0] != (char)i || data[BYTES - 1] != (char)i)) return 0;
   }
   if (rank == 0) printf("longest %.3f ms\n", longest * 1e3);
   free(data);
@@ -223,6 +278,48 @@ static int wide(void) {
 #endif
 }
 
+/* Ranks with even numbers, and those with odd ones; the first even one is a root. */
+static int inter_call(MPI_Comm between, int call) {
+  const int odd = rank % 2;
+  const int others = odd ? (size + 1) / 2 : size / 2;
+  const int root = odd ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL;
+  int right = 1;
+  int value = rank == 0 ? call : -1;
+  int given[64];
+  int taken[64];
+  MPI_Barrier(between);
+  MPI_Bcast(&value, 1, MPI_INT, root, between);
+  right = right && value == (odd || rank == 0 ? call : -1);
+  value = rank + call;
+  MPI_Allgather(&value, 1, MPI_INT, taken, 1, MPI_INT, between);
+  int expected = 0;
+  for (int i = 0; i < others; ++i) {
+    right = right && taken[i] == 2 * i + !odd + call;
+    expected += taken[i];
+    given[i] = 100 * rank + i;
+  }
+  int sum = 0;
+  MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, between);
+  MPI_Alltoall(given, 1, MPI_INT, taken, 1, MPI_INT, between);
+  for (int i = 0; i < others; ++i) right = right && taken[i] == 100 * (2 * i + !odd) + rank / 2;
+  return right && sum == expected;
+}
+
+static int inter(void) {
+  MPI_Comm own = MPI_COMM_NULL;
+  MPI_Comm between = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &own);
+  MPI_Intercomm_create(own, 0, MPI_COMM_WORLD, 1 - rank % 2, 0, &between);
+  int right = 1;
+  for (int call = 0; call < 2 * WARM; ++call) {
+    right = check_sums(1) && right;
+    right = inter_call(between, call) && right;
+  }
+  MPI_Comm_free(&between);
+  MPI_Comm_free(&own);
+  return right;
+}
+
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -230,12 +327,14 @@ int main(int argc, char** argv) {
   const char* const rule = argc > 1 ? argv[1] : "";
   int right = 0;
   if (strcmp(rule, "order") == 0) right = order();
+  if (strcmp(rule, "bits") == 0) right = bits();
   if (strcmp(rule, "progress") == 0) right = progress();
   if (strcmp(rule, "large") == 0) right = large();
   if (strcmp(rule, "giant") == 0) right = giant();
   if (strcmp(rule, "bottom") == 0) right = bottom();
   if (strcmp(rule, "wide") == 0) right = wide();
   if (strcmp(rule, "late") == 0) right = late();
+  if (strcmp(rule, "inter") == 0) right = inter();
   printf("rank %d: %s\n", rank, right ? "right" : "wrong");
   MPI_Finalize();
   return !right;
