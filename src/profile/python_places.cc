@@ -102,13 +102,16 @@ std::vector<std::uintptr_t> merged_path(std::span<const std::uintptr_t> native, 
 }
 
 AddressRange find_interpreter() {
+  // Where it is shorter, instructions are functions that jump on to each other (CPython 3.14 can be
+  // built so): then it is not known which code is the interpreter's.
+  constexpr std::size_t kLeast = 8192;
   void* const code = ::dlsym(RTLD_DEFAULT, "_PyEval_EvalFrameDefault");
   if (code == nullptr) return {};
   Dl_info about{};
   void* extra = nullptr;
   if (::dladdr1(code, &about, &extra, RTLD_DL_SYMENT) == 0) return {};
   const auto* const symbol = static_cast<const ElfW(Sym)*>(extra);
-  if (symbol == nullptr || about.dli_saddr != code || symbol->st_size == 0) return {};
+  if (symbol == nullptr || about.dli_saddr != code || symbol->st_size < kLeast) return {};
   const auto begin = reinterpret_cast<std::uintptr_t>(code);
   return {begin, begin + symbol->st_size};
 }

@@ -65,7 +65,8 @@ std::vector<std::uintptr_t> merged_path(std::span<const std::uintptr_t> native, 
                                         std::span<const std::uintptr_t> words,
                                         const AddressRange& interpreter);
 
-/// The machine code of the function that runs Python; empty if it has no name or no length.
+/// The machine code of the function that runs Python; empty if it has no name, or is not one
+/// function.
 AddressRange find_interpreter();
 
 }  // namespace headrace::profile

@@ -50,7 +50,7 @@ void read_python_frames(const record::Python& python, PythonSample& found) noexc
       if (found.count == PythonSample::kMost) return;
       const bool is_entry = layout.frame_entry != 0 && head[layout.frame_entry] != 0;
       found.frames[found.count++] = {
-          word_at(head, layout.frame_code),
+          word_at(head, layout.frame_code) & ~layout.code_tags,
           (word_at(head, layout.frame_instruction) & ~std::uintptr_t{1}) | (is_entry ? 1U : 0U)};
     }
     frame = word_at(head, layout.frame_previous);

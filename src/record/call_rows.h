@@ -10,6 +10,9 @@
 
 namespace headrace::record {
 
+/// As a peer: all that are not in MPI_COMM_WORLD.
+inline constexpr std::int64_t kOutsidePeers = -2;
+
 /// What stands in a row of `calls` for a row of an image; the caller fills in what it is about.
 /// What a killed process left half written is brought into bounds.
 CallsRow call_row(const Row& row, const RankTimes& times);

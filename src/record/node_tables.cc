@@ -24,7 +24,6 @@ namespace headrace::record {
 namespace {
 
 constexpr std::int64_t kOtherPeers = -1;
-constexpr std::int64_t kOutsidePeers = -2;
 
 class NodeTables {
  public:

@@ -13,8 +13,6 @@
 namespace headrace::record {
 namespace {
 
-constexpr std::int64_t kOutsidePeers = -2;
-
 enum class Kind : std::uint8_t { call, region, open_call, open_region, posix, stdio };
 
 constexpr const char* kOperations[kFileOperations] = {"open", "close", "read", "write",

@@ -10,6 +10,7 @@
 #include "base/process_environment.h"
 #include "base/settings.h"
 #include "base/small_file.h"
+#include "record/python_layout.h"
 
 namespace headrace::record {
 namespace {
@@ -118,6 +119,10 @@ Facts process_facts() {
                  {"cores", own_cores()}};
   if (std::string script = python_script(program, words); !script.empty()) {
     facts.emplace_back("script", std::move(script));
+  }
+  if (std::string python = python_version(); !python.empty()) {
+    if (!find_python()) facts.emplace_back("python_without_lines", python);
+    facts.emplace_back("python", std::move(python));
   }
   return facts;
 }

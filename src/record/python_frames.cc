@@ -73,7 +73,7 @@ bool PythonPaths::read_frames(Frames& frames) const noexcept {
   std::size_t count = 0;
   for (int i = 0; i < kMostForeignFrames && frame != 0 && count < frames.size(); ++i) {
     if (at<unsigned char>(frame, layout.frame_owner) < layout.first_foreign_owner) {
-      frames[count++] = {at<std::uintptr_t>(frame, layout.frame_code),
+      frames[count++] = {at<std::uintptr_t>(frame, layout.frame_code) & ~layout.code_tags,
                          at<std::uintptr_t>(frame, layout.frame_instruction)};
     }
     frame = at<std::uintptr_t>(frame, layout.frame_previous);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace headrace::record {
 
@@ -23,6 +24,7 @@ struct PythonLayout {
   std::size_t code_instructions;
   std::size_t text_ascii;  ///< where the characters of a text begin
   std::size_t text_other;
+  std::uintptr_t code_tags = 0;  ///< bits of a frame's word for its code that are no address
 };
 
 /// The Python of this process.
@@ -34,8 +36,11 @@ struct Python {
   std::uintptr_t text_type;
 };
 
-/// Nothing where there is no Python, or not one whose frames are known: CPython 3.11 to 3.13 with
+/// Nothing where there is no Python, or not one whose frames are known: CPython 3.11 to 3.14 with
 /// its global lock. (Before 3.11, each call of Python is a C frame, too.)
 std::optional<Python> find_python();
+
+/// As "3.13.0"; empty where there is no Python.
+std::string python_version();
 
 }  // namespace headrace::record

@@ -17,6 +17,7 @@
 #include "base/message.h"
 #include "base/process_mark.h"
 #include "base/settings.h"
+#include "buffering/buffer_limit.h"
 #include "buffering/buffer_plan.h"
 #include "file/hint_sources.h"
 #include "record/recorder.h"
@@ -39,6 +40,8 @@ void tell_summary(int rank) {
   for (const std::string& line : file::unmatched_patterns()) print_message(line);
   const std::string unmatched = buffering::unmatched_line();
   if (!unmatched.empty()) print_message(unmatched);
+  const std::string cut = buffering::noted_cut_line();
+  if (!cut.empty()) print_message_once(cut);
   // Where the job is recorded the lines on files come with the others, when the record is made.
   if (settings().summary && (record::image() == nullptr || record::files_go_on())) {
     for (const std::string& line : record::summary()) print_message(line);

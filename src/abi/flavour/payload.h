@@ -66,7 +66,8 @@ inline bool is_root(int root, MPI_Comm communicator) {
   return is_inter(communicator) ? root == MPI_ROOT : root == rank_in(communicator);
 }
 
-/// Whether this rank sends in a gather: of an intercommunicator's root group nobody does.
+/// Whether this rank sends in a gather or reduction: of an intercommunicator's root group nobody
+/// does.
 inline bool is_sender(int root) {
   return root != MPI_ROOT && root != MPI_PROC_NULL;
 }

@@ -1,16 +1,15 @@
 #include "abi/flavour/recorded_communicator.h"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <mutex>
 #include <new>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "abi/flavour/recorded_groups.h"
 #include "record/recorder.h"
 
 namespace headrace::HEADRACE_FLAVOUR::recording {
@@ -70,43 +69,6 @@ std::string_view name_of(MPI_Comm communicator) {
   return "";
 }
 
-/// The group of a communicator that messages go to, and that of MPI_COMM_WORLD.
-class Groups {
- public:
-  Groups(MPI_Comm communicator, bool is_inter) {
-    const int code = is_inter ? native.Comm_remote_group(communicator, &own_)
-                              : native.Comm_group(communicator, &own_);
-    are_there_ = code == MPI_SUCCESS && native.Comm_group(MPI_COMM_WORLD, &world_) == MPI_SUCCESS;
-  }
-  ~Groups() {
-    if (own_ != MPI_GROUP_NULL) native.Group_free(&own_);
-    if (world_ != MPI_GROUP_NULL) native.Group_free(&world_);
-  }
-  Groups(const Groups&) = delete;
-  Groups& operator=(const Groups&) = delete;
-
-  bool are_there() const { return are_there_; }
-  MPI_Group own() const { return own_; }
-  MPI_Group world() const { return world_; }
-
- private:
-  MPI_Group own_ = MPI_GROUP_NULL;
-  MPI_Group world_ = MPI_GROUP_NULL;
-  bool are_there_ = false;
-};
-
-bool has_ranks_of_world(MPI_Comm communicator, int size) {
-  if (communicator == MPI_COMM_WORLD) return true;
-  int world_size = 0;
-  if (native.Comm_size(MPI_COMM_WORLD, &world_size) != MPI_SUCCESS || size != world_size) {
-    return false;
-  }
-  const Groups groups(communicator, false);
-  int result = MPI_UNEQUAL;
-  if (groups.are_there()) native.Group_compare(groups.own(), groups.world(), &result);
-  return result == MPI_IDENT;
-}
-
 Errors meaning_of(MPI_Errhandler handler) {
   if (handler == MPI_ERRORS_ARE_FATAL) return Errors::end_the_job;
 #ifndef HEADRACE_FLAVOUR_OPENMPI  // Open MPI 4.1 does not have it, so it counts as the program's
@@ -122,19 +84,6 @@ Errors errors_of(MPI_Comm communicator) {
   const Errors found = meaning_of(handler);
   native.Errhandler_free(&handler);
   return found;
-}
-
-/// Its ranks by their numbers in MPI_COMM_WORLD; empty if one of them is not in it.
-std::vector<std::int32_t> members_of(MPI_Comm communicator, int size) {
-  std::vector<int> own_ranks(static_cast<std::size_t>(size));
-  std::vector<std::int32_t> members(own_ranks.size());
-  std::iota(own_ranks.begin(), own_ranks.end(), 0);
-  const Groups groups(communicator, false);
-  const bool is_known = groups.are_there() &&
-                        native.Group_translate_ranks(groups.own(), size, own_ranks.data(),
-                                                     groups.world(), members.data()) == MPI_SUCCESS;
-  if (!is_known || std::ranges::count(members, MPI_UNDEFINED) != 0) return {};
-  return members;
 }
 
 /// Larger ones have no number: then it is of no use.
@@ -172,20 +121,11 @@ Facts make_facts(MPI_Comm communicator) {
   if (!facts.is_inter) facts.is_world = has_ranks_of_world(communicator, size);
   if (communicator == MPI_COMM_WORLD) facts.id = find_id(communicator, facts, record::kNone);
   const std::string text = std::to_string(size);
-  const std::string on_node = record::job_mark().is_on_one_node() ? text : "-1";
+  const std::string on_node = std::to_string(ranks_on_node(communicator, facts.is_inter, size));
   const std::string_view fields[] = {facts.is_inter ? "1" : "0", text, on_node,
                                      name_of(communicator)};
   facts.shape = record::add_note(record::NoteKind::communicator, fields);
   return facts;
-}
-
-std::int32_t translate(MPI_Comm communicator, bool is_inter, int peer) {
-  const Groups groups(communicator, is_inter);
-  int found = MPI_UNDEFINED;
-  if (groups.are_there()) {
-    native.Group_translate_ranks(groups.own(), 1, &peer, groups.world(), &found);
-  }
-  return found == MPI_UNDEFINED ? static_cast<std::int32_t>(kOutside) : found;
 }
 
 /// Whether what was found out since `then` may be kept for all threads.
@@ -222,7 +162,8 @@ std::int32_t find_peer(MPI_Comm communicator, const Latest& own, int peer) {
       if (place != found->second.in_world.end()) return place->second;
     }
   }
-  const std::int32_t made = translate(communicator, own.facts.is_inter, peer);
+  const int found_rank = rank_in_world(communicator, own.facts.is_inter, peer);
+  const auto made = static_cast<std::int32_t>(found_rank == MPI_UNDEFINED ? kOutside : found_rank);
   const std::lock_guard lock(all.mutex);
   const auto found = all.by_handle.find(own.key);
   if (found != all.by_handle.end() && may_keep(all, own.generation)) {

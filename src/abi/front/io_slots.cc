@@ -15,6 +15,7 @@
 #include "base/elf_object.h"
 #include "base/message.h"
 #include "base/settings.h"
+#include "buffering/buffer_limit.h"
 #include "buffering/buffer_plan.h"
 #include "posix/buffer_decisions.h"
 #include "posix/descriptor_buffers.h"
@@ -102,13 +103,16 @@ bool wants_buffers() noexcept {
 /// In bytes, for the buffers of one file; set before files may ask, which handlers do, too.
 ByteCount most_of_file = 0;
 
+/// Among whom that is shared.
+std::int64_t ranks_on_node = 1;
+
 /// An eighth of the node's memory is the most that those of one open file may take in all ranks, as
 /// for files of MPI-IO. Where the launcher does not tell how many they are, there is one for each
 /// processor.
-ByteCount share_of_process() {
+void share_memory() {
   const int ranks = topo::ranks_on_node();
-  return settings().node_memory / 8 /
-         (ranks > 0 ? ranks : std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+  ranks_on_node = ranks > 0 ? ranks : std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN));
+  most_of_file = settings().node_memory / 8 / ranks_on_node;
 }
 
 posix::BufferRequest requested_buffer(std::string_view given_name, std::string_view full_name) {
@@ -116,7 +120,9 @@ posix::BufferRequest requested_buffer(std::string_view given_name, std::string_v
   if (shape == nullptr) return {};
   buffering::BufferShape own = *shape;
   own.count = std::min<std::int64_t>(own.count, posix::HeldBlocks::kMost);
+  const buffering::BufferShape wanted = own;
   own = buffering::limited(own, most_of_file);
+  buffering::note_cut(wanted, own, ranks_on_node);
   if (own.count == 0) {
     posix::buffers::note_obstacle(posix::buffers::kNoShare, full_name, own.is_verbose);
     return {};
@@ -131,7 +137,7 @@ bool start_io() noexcept {
   if (!ElfObject::supports_relocations() || (!counts && !wants_buffers())) return false;
   posix::functions();
   if (counts) seen().is_wanted = posix::prepare_descriptors();
-  if (wants_buffers()) most_of_file = share_of_process();
+  if (wants_buffers()) share_memory();
   if (wants_buffers() && posix::buffers::start(&requested_buffer)) seen().is_wanted = true;
   return seen().is_wanted;
 }

@@ -18,6 +18,7 @@
 #include "base/settings.h"
 #include "base/unwinding.h"
 #include "record/decision.h"
+#include "record/job_end.h"
 
 namespace headrace::abi {
 
@@ -127,6 +128,28 @@ bool only_asks(Entry entry) {
   }
 }
 
+/// A program that calls one of these before MPI runs uses it by sessions.
+bool is_of_session(Entry entry) {
+  switch (entry) {
+    case Entry::Comm_rank:
+    case Entry::Comm_size:
+    case Entry::Comm_free:
+    case Entry::Group_rank:
+    case Entry::Group_size:
+    case Entry::Group_free:
+    case Entry::File_open: return true;
+    default: return false;
+  }
+}
+
+/// To who asks for a record.
+void tell_of_sessions() {
+  if (!settings().record || !record::is_asked_for(settings())) return;
+  print_job_message_once(
+      "nothing is recorded (MPI runs by sessions, before or without MPI_Init), call MPI_Init "
+      "first, or set HEADRACE_RECORD=auto to hide this line");
+}
+
 /// Another thread may hold the dynamic linker's lock while it calls us, in an object's constructor,
 /// and the mutex's holder may wait for that lock. So what a constructor may ask does not wait.
 std::unique_lock<std::mutex> locked(Front& own, Entry entry) {
@@ -142,6 +165,9 @@ void advance(Entry entry) {
   const std::unique_lock lock = locked(own, entry);
   if (!lock) return;
   if (own.state == State::searching) search(own);
+  if (own.state == State::waiting && is_of_session(entry) && !own.flavour->is_running()) {
+    tell_of_sessions();
+  }
   if (own.state == State::waiting && runs(own, entry)) {
     for (const std::string& problem : settings_problems()) print_job_message_once(problem);
     prepare_unwinding();

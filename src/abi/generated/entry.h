@@ -397,6 +397,7 @@ enum class Entry : int {
   Abi_set_fortran_booleans,
   Abi_set_fortran_info,
   Accumulate_c,
+  Address,
   Allgather_c,
   Allgather_init,
   Allgather_init_c,
@@ -433,6 +434,9 @@ enum class Entry : int {
   Comm_flush_buffer,
   Comm_idup_with_info,
   Comm_iflush_buffer,
+  Errhandler_create,
+  Errhandler_get,
+  Errhandler_set,
   Exscan_c,
   Exscan_init,
   Exscan_init_c,
@@ -633,13 +637,19 @@ enum class Entry : int {
   Type_create_resized_c,
   Type_create_struct_c,
   Type_create_subarray_c,
+  Type_extent,
   Type_get_contents_c,
   Type_get_envelope_c,
   Type_get_extent_c,
   Type_get_true_extent_c,
   Type_get_value_index,
+  Type_hindexed,
+  Type_hvector,
   Type_indexed_c,
+  Type_lb,
   Type_size_c,
+  Type_struct,
+  Type_ub,
   Type_vector_c,
   Unpack_c,
   Unpack_external_c,
@@ -650,7 +660,7 @@ enum class Entry : int {
 };
 
 inline constexpr int kExportedCount = 381;
-inline constexpr int kEntryCount = 638;
+inline constexpr int kEntryCount = 648;
 
 /// Their symbols, by Name.
 inline constexpr const char* entry_symbols[kEntryCount][2] = {
@@ -1042,6 +1052,7 @@ inline constexpr const char* entry_symbols[kEntryCount][2] = {
     {"MPI_Abi_set_fortran_booleans", "PMPI_Abi_set_fortran_booleans"},
     {"MPI_Abi_set_fortran_info", "PMPI_Abi_set_fortran_info"},
     {"MPI_Accumulate_c", "PMPI_Accumulate_c"},
+    {"MPI_Address", "PMPI_Address"},
     {"MPI_Allgather_c", "PMPI_Allgather_c"},
     {"MPI_Allgather_init", "PMPI_Allgather_init"},
     {"MPI_Allgather_init_c", "PMPI_Allgather_init_c"},
@@ -1078,6 +1089,9 @@ inline constexpr const char* entry_symbols[kEntryCount][2] = {
     {"MPI_Comm_flush_buffer", "PMPI_Comm_flush_buffer"},
     {"MPI_Comm_idup_with_info", "PMPI_Comm_idup_with_info"},
     {"MPI_Comm_iflush_buffer", "PMPI_Comm_iflush_buffer"},
+    {"MPI_Errhandler_create", "PMPI_Errhandler_create"},
+    {"MPI_Errhandler_get", "PMPI_Errhandler_get"},
+    {"MPI_Errhandler_set", "PMPI_Errhandler_set"},
     {"MPI_Exscan_c", "PMPI_Exscan_c"},
     {"MPI_Exscan_init", "PMPI_Exscan_init"},
     {"MPI_Exscan_init_c", "PMPI_Exscan_init_c"},
@@ -1278,13 +1292,19 @@ inline constexpr const char* entry_symbols[kEntryCount][2] = {
     {"MPI_Type_create_resized_c", "PMPI_Type_create_resized_c"},
     {"MPI_Type_create_struct_c", "PMPI_Type_create_struct_c"},
     {"MPI_Type_create_subarray_c", "PMPI_Type_create_subarray_c"},
+    {"MPI_Type_extent", "PMPI_Type_extent"},
     {"MPI_Type_get_contents_c", "PMPI_Type_get_contents_c"},
     {"MPI_Type_get_envelope_c", "PMPI_Type_get_envelope_c"},
     {"MPI_Type_get_extent_c", "PMPI_Type_get_extent_c"},
     {"MPI_Type_get_true_extent_c", "PMPI_Type_get_true_extent_c"},
     {"MPI_Type_get_value_index", "PMPI_Type_get_value_index"},
+    {"MPI_Type_hindexed", "PMPI_Type_hindexed"},
+    {"MPI_Type_hvector", "PMPI_Type_hvector"},
     {"MPI_Type_indexed_c", "PMPI_Type_indexed_c"},
+    {"MPI_Type_lb", "PMPI_Type_lb"},
     {"MPI_Type_size_c", "PMPI_Type_size_c"},
+    {"MPI_Type_struct", "PMPI_Type_struct"},
+    {"MPI_Type_ub", "PMPI_Type_ub"},
     {"MPI_Type_vector_c", "PMPI_Type_vector_c"},
     {"MPI_Unpack_c", "PMPI_Unpack_c"},
     {"MPI_Unpack_external_c", "PMPI_Unpack_external_c"},
@@ -1304,7 +1324,7 @@ struct Alias {
 inline constexpr std::array<Alias, 0> entry_aliases = {{}};
 
 /// The first entry of Fortran's, whose symbols are not in the MPI library itself.
-inline constexpr int kFortranBegin = 638;
+inline constexpr int kFortranBegin = 648;
 
 /// What may stand between, outermost first.
 enum class FeatureId : int {

@@ -3311,6 +3311,13 @@ HEADRACE_EXPORT Word headrace_PMPI_Accumulate_c(Word origin_addr, Word origin_co
                                                target_datatype, op, win);
 }
 
+HEADRACE_EXPORT Word headrace_MPI_Address(Word location, Word address) {
+  return call<Name::mpi, Entry::Address>(location, address);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Address(Word location, Word address) {
+  return call<Name::pmpi, Entry::Address>(location, address);
+}
+
 HEADRACE_EXPORT Word headrace_MPI_Allgather_c(Word sendbuf, Word sendcount, Word sendtype,
                                               Word recvbuf, Word recvcount, Word recvtype,
                                               Word comm) {
@@ -3700,6 +3707,27 @@ HEADRACE_EXPORT Word headrace_MPI_Comm_iflush_buffer(Word comm, Word request) {
 }
 HEADRACE_EXPORT Word headrace_PMPI_Comm_iflush_buffer(Word comm, Word request) {
   return call<Name::pmpi, Entry::Comm_iflush_buffer>(comm, request);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Errhandler_create(Word function, Word errhandler) {
+  return call<Name::mpi, Entry::Errhandler_create>(function, errhandler);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Errhandler_create(Word function, Word errhandler) {
+  return call<Name::pmpi, Entry::Errhandler_create>(function, errhandler);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Errhandler_get(Word comm, Word errhandler) {
+  return call<Name::mpi, Entry::Errhandler_get>(comm, errhandler);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Errhandler_get(Word comm, Word errhandler) {
+  return call<Name::pmpi, Entry::Errhandler_get>(comm, errhandler);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Errhandler_set(Word comm, Word errhandler) {
+  return call<Name::mpi, Entry::Errhandler_set>(comm, errhandler);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Errhandler_set(Word comm, Word errhandler) {
+  return call<Name::pmpi, Entry::Errhandler_set>(comm, errhandler);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_Exscan_c(Word sendbuf, Word recvbuf, Word count, Word datatype,
@@ -5873,6 +5901,13 @@ HEADRACE_EXPORT Word headrace_PMPI_Type_create_subarray_c(Word ndims, Word array
                                                          array_of_starts, order, oldtype, newtype);
 }
 
+HEADRACE_EXPORT Word headrace_MPI_Type_extent(Word datatype, Word extent) {
+  return call<Name::mpi, Entry::Type_extent>(datatype, extent);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_extent(Word datatype, Word extent) {
+  return call<Name::pmpi, Entry::Type_extent>(datatype, extent);
+}
+
 HEADRACE_EXPORT Word headrace_MPI_Type_get_contents_c(Word datatype, Word max_integers,
                                                       Word max_addresses, Word max_large_counts,
                                                       Word max_datatypes, Word array_of_integers,
@@ -5932,6 +5967,28 @@ HEADRACE_EXPORT Word headrace_PMPI_Type_get_value_index(Word value_type, Word in
   return call<Name::pmpi, Entry::Type_get_value_index>(value_type, index_type, pair_type);
 }
 
+HEADRACE_EXPORT Word headrace_MPI_Type_hindexed(Word count, Word array_of_blocklengths,
+                                                Word array_of_displacements, Word oldtype,
+                                                Word newtype) {
+  return call<Name::mpi, Entry::Type_hindexed>(count, array_of_blocklengths, array_of_displacements,
+                                               oldtype, newtype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_hindexed(Word count, Word array_of_blocklengths,
+                                                 Word array_of_displacements, Word oldtype,
+                                                 Word newtype) {
+  return call<Name::pmpi, Entry::Type_hindexed>(count, array_of_blocklengths,
+                                                array_of_displacements, oldtype, newtype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_hvector(Word count, Word blocklength, Word stride,
+                                               Word oldtype, Word newtype) {
+  return call<Name::mpi, Entry::Type_hvector>(count, blocklength, stride, oldtype, newtype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_hvector(Word count, Word blocklength, Word stride,
+                                                Word oldtype, Word newtype) {
+  return call<Name::pmpi, Entry::Type_hvector>(count, blocklength, stride, oldtype, newtype);
+}
+
 HEADRACE_EXPORT Word headrace_MPI_Type_indexed_c(Word count, Word array_of_blocklengths,
                                                  Word array_of_displacements, Word oldtype,
                                                  Word newtype) {
@@ -5945,11 +6002,38 @@ HEADRACE_EXPORT Word headrace_PMPI_Type_indexed_c(Word count, Word array_of_bloc
                                                  array_of_displacements, oldtype, newtype);
 }
 
+HEADRACE_EXPORT Word headrace_MPI_Type_lb(Word datatype, Word displacement) {
+  return call<Name::mpi, Entry::Type_lb>(datatype, displacement);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_lb(Word datatype, Word displacement) {
+  return call<Name::pmpi, Entry::Type_lb>(datatype, displacement);
+}
+
 HEADRACE_EXPORT Word headrace_MPI_Type_size_c(Word datatype, Word size) {
   return call<Name::mpi, Entry::Type_size_c>(datatype, size);
 }
 HEADRACE_EXPORT Word headrace_PMPI_Type_size_c(Word datatype, Word size) {
   return call<Name::pmpi, Entry::Type_size_c>(datatype, size);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_struct(Word count, Word array_of_blocklengths,
+                                              Word array_of_displacements, Word array_of_types,
+                                              Word newtype) {
+  return call<Name::mpi, Entry::Type_struct>(count, array_of_blocklengths, array_of_displacements,
+                                             array_of_types, newtype);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_struct(Word count, Word array_of_blocklengths,
+                                               Word array_of_displacements, Word array_of_types,
+                                               Word newtype) {
+  return call<Name::pmpi, Entry::Type_struct>(count, array_of_blocklengths, array_of_displacements,
+                                              array_of_types, newtype);
+}
+
+HEADRACE_EXPORT Word headrace_MPI_Type_ub(Word datatype, Word displacement) {
+  return call<Name::mpi, Entry::Type_ub>(datatype, displacement);
+}
+HEADRACE_EXPORT Word headrace_PMPI_Type_ub(Word datatype, Word displacement) {
+  return call<Name::pmpi, Entry::Type_ub>(datatype, displacement);
 }
 
 HEADRACE_EXPORT Word headrace_MPI_Type_vector_c(Word count, Word blocklength, Word stride,

@@ -5,7 +5,7 @@
 
 namespace headrace::HEADRACE_FLAVOUR {
 
-extern const abi::Wrapper recorder_wrappers[636];
+extern const abi::Wrapper recorder_wrappers[646];
 extern const abi::Feature recorder_feature;
 extern const abi::Wrapper sync_wrappers[32];
 extern const abi::Feature sync_feature;

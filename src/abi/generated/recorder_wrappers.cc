@@ -2572,7 +2572,7 @@ Word Ireduce(Word sendbuf_word, Word recvbuf_word, Word count_word, Word datatyp
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
-  call.send(root == MPI_PROC_NULL ? 0 : bytes(count, datatype));
+  call.send(is_sender(root) ? bytes(count, datatype) : 0);
   call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
@@ -3099,7 +3099,7 @@ Word Reduce(Word sendbuf_word, Word recvbuf_word, Word count_word, Word datatype
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
-  call.send(root == MPI_PROC_NULL ? 0 : bytes(count, datatype));
+  call.send(is_sender(root) ? bytes(count, datatype) : 0);
   return code;
 }
 template <Name name>
@@ -4854,6 +4854,15 @@ Word Accumulate_c(Word origin_addr_word, Word origin_count_word, Word origin_dat
   return code;
 }
 template <Name name>
+Word Address(Word location_word, Word address_word) {
+  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Address);
+  Call call(Entry::Address, HEADRACE_RETURN_SLOT);
+  if (!call.is_recorded()) return abi::call_words(next, location_word, address_word);
+  const Word code = abi::call_words(next, location_word, address_word);
+  if (!call.end(code)) return code;
+  return code;
+}
+template <Name name>
 Word Allgather_c(Word sendbuf_word, Word sendcount_word, Word sendtype_word, Word recvbuf_word,
                  Word recvcount_word, Word recvtype_word, Word comm_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Allgather_c);
@@ -5491,6 +5500,34 @@ Word Comm_iflush_buffer(Word comm_word, Word request_word) {
   const Word code = abi::call_words(next, comm_word, request_word);
   if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
   call.follow(*from_word<MPI_Request*>(request_word));
+  return code;
+}
+template <Name name>
+Word Errhandler_create(Word function_word, Word errhandler_word) {
+  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Errhandler_create);
+  Call call(Entry::Errhandler_create, HEADRACE_RETURN_SLOT);
+  if (!call.is_recorded()) return abi::call_words(next, function_word, errhandler_word);
+  const Word code = abi::call_words(next, function_word, errhandler_word);
+  if (!call.end(code)) return code;
+  return code;
+}
+template <Name name>
+Word Errhandler_get(Word comm_word, Word errhandler_word) {
+  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Errhandler_get);
+  Call call(Entry::Errhandler_get, HEADRACE_RETURN_SLOT);
+  if (!call.is_recorded()) return abi::call_words(next, comm_word, errhandler_word);
+  const Word code = abi::call_words(next, comm_word, errhandler_word);
+  if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  return code;
+}
+template <Name name>
+Word Errhandler_set(Word comm_word, Word errhandler_word) {
+  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Errhandler_set);
+  Call call(Entry::Errhandler_set, HEADRACE_RETURN_SLOT);
+  if (!call.is_recorded()) return abi::call_words(next, comm_word, errhandler_word);
+  const Word code = abi::call_words(next, comm_word, errhandler_word);
+  if (!call.end(code, from_word<MPI_Comm>(comm_word))) return code;
+  note_error_handler(from_word<MPI_Comm>(comm_word), from_word<MPI_Errhandler>(errhandler_word));
   return code;
 }
 template <Name name>
@@ -6678,7 +6715,7 @@ Word Ireduce_c(Word sendbuf_word, Word recvbuf_word, Word count_word, Word datat
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
-  call.send(root == MPI_PROC_NULL ? 0 : bytes(count, datatype));
+  call.send(is_sender(root) ? bytes(count, datatype) : 0);
   call.follow(*from_word<MPI_Request*>(request_word));
   return code;
 }
@@ -7485,7 +7522,7 @@ Word Reduce_c(Word sendbuf_word, Word recvbuf_word, Word count_word, Word dataty
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
-  call.send(root == MPI_PROC_NULL ? 0 : bytes(count, datatype));
+  call.send(is_sender(root) ? bytes(count, datatype) : 0);
   return code;
 }
 template <Name name>
@@ -7502,8 +7539,8 @@ Word Reduce_init(Word sendbuf_word, Word recvbuf_word, Word count_word, Word dat
   const auto count = from_word<int>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
-  call.keep(*from_word<MPI_Request*>(request_word),
-            root == MPI_PROC_NULL ? 0 : bytes(count, datatype), kNobody, kNoTag, kNoTag, false);
+  call.keep(*from_word<MPI_Request*>(request_word), is_sender(root) ? bytes(count, datatype) : 0,
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -7521,8 +7558,8 @@ Word Reduce_init_c(Word sendbuf_word, Word recvbuf_word, Word count_word, Word d
   const auto count = from_word<MPI_Count>(count_word);
   const auto datatype = from_word<MPI_Datatype>(datatype_word);
   const auto root = from_word<int>(root_word);
-  call.keep(*from_word<MPI_Request*>(request_word),
-            root == MPI_PROC_NULL ? 0 : bytes(count, datatype), kNobody, kNoTag, kNoTag, false);
+  call.keep(*from_word<MPI_Request*>(request_word), is_sender(root) ? bytes(count, datatype) : 0,
+            kNobody, kNoTag, kNoTag, false);
   return code;
 }
 template <Name name>
@@ -8736,6 +8773,15 @@ Word Type_create_subarray_c(Word ndims_word, Word array_of_sizes_word, Word arra
   return code;
 }
 template <Name name>
+Word Type_extent(Word datatype_word, Word extent_word) {
+  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Type_extent);
+  Call call(Entry::Type_extent, HEADRACE_RETURN_SLOT);
+  if (!call.is_recorded()) return abi::call_words(next, datatype_word, extent_word);
+  const Word code = abi::call_words(next, datatype_word, extent_word);
+  if (!call.end(code)) return code;
+  return code;
+}
+template <Name name>
 Word Type_get_contents_c(Word datatype_word, Word max_integers_word, Word max_addresses_word,
                          Word max_large_counts_word, Word max_datatypes_word,
                          Word array_of_integers_word, Word array_of_addresses_word,
@@ -8799,6 +8845,32 @@ Word Type_get_value_index(Word value_type_word, Word index_type_word, Word pair_
   return code;
 }
 template <Name name>
+Word Type_hindexed(Word count_word, Word array_of_blocklengths_word,
+                   Word array_of_displacements_word, Word oldtype_word, Word newtype_word) {
+  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Type_hindexed);
+  Call call(Entry::Type_hindexed, HEADRACE_RETURN_SLOT);
+  if (!call.is_recorded())
+    return abi::call_words(next, count_word, array_of_blocklengths_word,
+                           array_of_displacements_word, oldtype_word, newtype_word);
+  const Word code = abi::call_words(next, count_word, array_of_blocklengths_word,
+                                    array_of_displacements_word, oldtype_word, newtype_word);
+  if (!call.end(code)) return code;
+  return code;
+}
+template <Name name>
+Word Type_hvector(Word count_word, Word blocklength_word, Word stride_word, Word oldtype_word,
+                  Word newtype_word) {
+  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Type_hvector);
+  Call call(Entry::Type_hvector, HEADRACE_RETURN_SLOT);
+  if (!call.is_recorded())
+    return abi::call_words(next, count_word, blocklength_word, stride_word, oldtype_word,
+                           newtype_word);
+  const Word code =
+      abi::call_words(next, count_word, blocklength_word, stride_word, oldtype_word, newtype_word);
+  if (!call.end(code)) return code;
+  return code;
+}
+template <Name name>
 Word Type_indexed_c(Word count_word, Word array_of_blocklengths_word,
                     Word array_of_displacements_word, Word oldtype_word, Word newtype_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Type_indexed_c);
@@ -8812,11 +8884,42 @@ Word Type_indexed_c(Word count_word, Word array_of_blocklengths_word,
   return code;
 }
 template <Name name>
+Word Type_lb(Word datatype_word, Word displacement_word) {
+  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Type_lb);
+  Call call(Entry::Type_lb, HEADRACE_RETURN_SLOT);
+  if (!call.is_recorded()) return abi::call_words(next, datatype_word, displacement_word);
+  const Word code = abi::call_words(next, datatype_word, displacement_word);
+  if (!call.end(code)) return code;
+  return code;
+}
+template <Name name>
 Word Type_size_c(Word datatype_word, Word size_word) {
   void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Type_size_c);
   Call call(Entry::Type_size_c, HEADRACE_RETURN_SLOT);
   if (!call.is_recorded()) return abi::call_words(next, datatype_word, size_word);
   const Word code = abi::call_words(next, datatype_word, size_word);
+  if (!call.end(code)) return code;
+  return code;
+}
+template <Name name>
+Word Type_struct(Word count_word, Word array_of_blocklengths_word, Word array_of_displacements_word,
+                 Word array_of_types_word, Word newtype_word) {
+  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Type_struct);
+  Call call(Entry::Type_struct, HEADRACE_RETURN_SLOT);
+  if (!call.is_recorded())
+    return abi::call_words(next, count_word, array_of_blocklengths_word,
+                           array_of_displacements_word, array_of_types_word, newtype_word);
+  const Word code = abi::call_words(next, count_word, array_of_blocklengths_word,
+                                    array_of_displacements_word, array_of_types_word, newtype_word);
+  if (!call.end(code)) return code;
+  return code;
+}
+template <Name name>
+Word Type_ub(Word datatype_word, Word displacement_word) {
+  void* const next = abi::next_function(abi::FeatureId::recorder, name, Entry::Type_ub);
+  Call call(Entry::Type_ub, HEADRACE_RETURN_SLOT);
+  if (!call.is_recorded()) return abi::call_words(next, datatype_word, displacement_word);
+  const Word code = abi::call_words(next, datatype_word, displacement_word);
   if (!call.end(code)) return code;
   return code;
 }
@@ -8914,7 +9017,7 @@ Word Win_shared_query_c(Word win_word, Word rank_word, Word size_word, Word disp
 
 }  // namespace
 
-const abi::Wrapper recorder_wrappers[636] = {
+const abi::Wrapper recorder_wrappers[646] = {
     {Entry::Abort,
      {reinterpret_cast<abi::Wrapper::Function>(&Abort<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Abort<Name::pmpi>)}},
@@ -10073,6 +10176,9 @@ const abi::Wrapper recorder_wrappers[636] = {
     {Entry::Accumulate_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Accumulate_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Accumulate_c<Name::pmpi>)}},
+    {Entry::Address,
+     {reinterpret_cast<abi::Wrapper::Function>(&Address<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Address<Name::pmpi>)}},
     {Entry::Allgather_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Allgather_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Allgather_c<Name::pmpi>)}},
@@ -10181,6 +10287,15 @@ const abi::Wrapper recorder_wrappers[636] = {
     {Entry::Comm_iflush_buffer,
      {reinterpret_cast<abi::Wrapper::Function>(&Comm_iflush_buffer<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Comm_iflush_buffer<Name::pmpi>)}},
+    {Entry::Errhandler_create,
+     {reinterpret_cast<abi::Wrapper::Function>(&Errhandler_create<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Errhandler_create<Name::pmpi>)}},
+    {Entry::Errhandler_get,
+     {reinterpret_cast<abi::Wrapper::Function>(&Errhandler_get<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Errhandler_get<Name::pmpi>)}},
+    {Entry::Errhandler_set,
+     {reinterpret_cast<abi::Wrapper::Function>(&Errhandler_set<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Errhandler_set<Name::pmpi>)}},
     {Entry::Exscan_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Exscan_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Exscan_c<Name::pmpi>)}},
@@ -10781,6 +10896,9 @@ const abi::Wrapper recorder_wrappers[636] = {
     {Entry::Type_create_subarray_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Type_create_subarray_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Type_create_subarray_c<Name::pmpi>)}},
+    {Entry::Type_extent,
+     {reinterpret_cast<abi::Wrapper::Function>(&Type_extent<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Type_extent<Name::pmpi>)}},
     {Entry::Type_get_contents_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Type_get_contents_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Type_get_contents_c<Name::pmpi>)}},
@@ -10796,12 +10914,27 @@ const abi::Wrapper recorder_wrappers[636] = {
     {Entry::Type_get_value_index,
      {reinterpret_cast<abi::Wrapper::Function>(&Type_get_value_index<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Type_get_value_index<Name::pmpi>)}},
+    {Entry::Type_hindexed,
+     {reinterpret_cast<abi::Wrapper::Function>(&Type_hindexed<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Type_hindexed<Name::pmpi>)}},
+    {Entry::Type_hvector,
+     {reinterpret_cast<abi::Wrapper::Function>(&Type_hvector<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Type_hvector<Name::pmpi>)}},
     {Entry::Type_indexed_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Type_indexed_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Type_indexed_c<Name::pmpi>)}},
+    {Entry::Type_lb,
+     {reinterpret_cast<abi::Wrapper::Function>(&Type_lb<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Type_lb<Name::pmpi>)}},
     {Entry::Type_size_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Type_size_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Type_size_c<Name::pmpi>)}},
+    {Entry::Type_struct,
+     {reinterpret_cast<abi::Wrapper::Function>(&Type_struct<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Type_struct<Name::pmpi>)}},
+    {Entry::Type_ub,
+     {reinterpret_cast<abi::Wrapper::Function>(&Type_ub<Name::mpi>),
+      reinterpret_cast<abi::Wrapper::Function>(&Type_ub<Name::pmpi>)}},
     {Entry::Type_vector_c,
      {reinterpret_cast<abi::Wrapper::Function>(&Type_vector_c<Name::mpi>),
       reinterpret_cast<abi::Wrapper::Function>(&Type_vector_c<Name::pmpi>)}},
@@ -11214,6 +11347,7 @@ const record::Procedure recorded_procedures[abi::kEntryCount] = {
     {"MPI_Abi_set_fortran_booleans", record::CallClass::other},
     {"MPI_Abi_set_fortran_info", record::CallClass::other},
     {"MPI_Accumulate", record::CallClass::one_sided},
+    {"MPI_Address", record::CallClass::other},
     {"MPI_Allgather", record::CallClass::collective},
     {"MPI_Allgather_init", record::CallClass::collective},
     {"MPI_Allgather_init", record::CallClass::collective},
@@ -11250,6 +11384,9 @@ const record::Procedure recorded_procedures[abi::kEntryCount] = {
     {"MPI_Comm_flush_buffer", record::CallClass::other},
     {"MPI_Comm_idup_with_info", record::CallClass::other},
     {"MPI_Comm_iflush_buffer", record::CallClass::other},
+    {"MPI_Errhandler_create", record::CallClass::other},
+    {"MPI_Errhandler_get", record::CallClass::other},
+    {"MPI_Errhandler_set", record::CallClass::other},
     {"MPI_Exscan", record::CallClass::collective},
     {"MPI_Exscan_init", record::CallClass::collective},
     {"MPI_Exscan_init", record::CallClass::collective},
@@ -11450,13 +11587,19 @@ const record::Procedure recorded_procedures[abi::kEntryCount] = {
     {"MPI_Type_create_resized", record::CallClass::other},
     {"MPI_Type_create_struct", record::CallClass::other},
     {"MPI_Type_create_subarray", record::CallClass::other},
+    {"MPI_Type_extent", record::CallClass::other},
     {"MPI_Type_get_contents", record::CallClass::other},
     {"MPI_Type_get_envelope", record::CallClass::other},
     {"MPI_Type_get_extent", record::CallClass::other},
     {"MPI_Type_get_true_extent", record::CallClass::other},
     {"MPI_Type_get_value_index", record::CallClass::other},
+    {"MPI_Type_hindexed", record::CallClass::other},
+    {"MPI_Type_hvector", record::CallClass::other},
     {"MPI_Type_indexed", record::CallClass::other},
+    {"MPI_Type_lb", record::CallClass::other},
     {"MPI_Type_size", record::CallClass::other},
+    {"MPI_Type_struct", record::CallClass::other},
+    {"MPI_Type_ub", record::CallClass::other},
     {"MPI_Type_vector", record::CallClass::other},
     {"MPI_Unpack", record::CallClass::other},
     {"MPI_Unpack_external", record::CallClass::other},
