@@ -66,7 +66,7 @@ def test_the_last_calls_come_late(host: Host, library: Path) -> None:
     assert report["run"]["lacks"] == []
 
 
-@pytest.mark.parametrize("way", ["null", "errors", "handler"])
+@pytest.mark.parametrize("way", ["null", "errors", "old-errors", "handler"])
 def test_a_program_sees_the_same_errors(host: Host, library: Path, way: str) -> None:
     # MPI_Waitall of Open MPI 4.1 waits for ever where a request had failed before.
     options = ["without-waitall"] if host.name == "debian-openmpi" else []
@@ -74,10 +74,30 @@ def test_a_program_sees_the_same_errors(host: Host, library: Path, way: str) -> 
     assert plain.code == 0, plain.explain()
     recorded, report = record(host, way, 2, options=options)
     assert sorted(recorded.out.splitlines()) == sorted(plain.out.splitlines())
-    if way == "errors":
+    if way.endswith("errors"):
         assert bytes_of(report)["MPI_Isend"] == 2 * 10 * 30
         # What came after an error in the same call is not known.
         assert bytes_of(report)["MPI_Irecv"] >= 2 * 10 * 50
+
+
+def test_what_was_removed_is_counted(host: Host, library: Path) -> None:
+    """In MPI-3; libraries go on having it."""
+    sources = ["recorded_removed.c"]
+    program = compile_program(host.compilers["c"], sources, f"recorded-removed-{host.name}")
+    plain = launch(host, 1, [program], False)
+    assert plain.code == 0, plain.explain()
+    if not plain.out:
+        pytest.skip(f"{host.name} has none of it")
+    directory = work_directory(f"recorded-removed-{host.name}")
+    settings = {"HEADRACE_RECORD": "1", "HEADRACE_LOGPATH": str(directory)}
+    recorded = launch(host, 1, [program], True, settings)
+    assert recorded.code == 0, recorded.explain()
+    assert recorded.out == plain.out
+    (path,) = directory.glob("*.hrc")
+    names = ["MPI_Address", *(f"MPI_Errhandler_{what}" for what in ("create", "get", "set"))]
+    kinds = ("extent", "hindexed", "hvector", "lb", "struct", "ub")
+    names += [f"MPI_Type_{what}" for what in kinds]
+    assert calls_of(report_of(path)) == dict.fromkeys([*names, "MPI_Finalize"], 1)
 
 
 def test_an_error_ends_a_wait_for_others(host: Host, library: Path) -> None:

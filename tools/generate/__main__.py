@@ -17,6 +17,7 @@ from tools.generate import (
     limits,
     mpi,
     record_tables,
+    recorded_every,
     settings,
     trace_groups,
     verdict,
@@ -31,7 +32,7 @@ def outputs() -> list[Output]:
     made = []
     modules = (
         *(settings, hints, limits, datatypes, costs, collectives, library_algorithms),
-        *(mpi, record_tables, verdict, counters, trace_groups),
+        *(mpi, record_tables, recorded_every, verdict, counters, trace_groups),
     )
     for module in modules:
         made += module.outputs(ROOT / "spec")

@@ -1,4 +1,5 @@
-"""spec/collectives.toml -> the table of collective operations that the layer carries out."""
+"""spec/collectives.toml -> the table of collective operations that the layer carries out, for it
+and for the command."""
 
 from __future__ import annotations
 
@@ -8,7 +9,6 @@ from pathlib import Path
 
 from tools.generate.rendering import Output, SpecError, render
 
-LIBRARIES = ("mpich", "intel", "openmpi")
 SHAPE = re.compile(r"([1-9]\d*)x([1-9]\d*)", re.ASCII)
 
 
@@ -18,11 +18,15 @@ def outputs(spec: Path) -> list[Output]:
     for key in ("machine", "date", "source"):
         if not data["origin"].get(key):
             raise SpecError(f"{path.name}: the origin lacks its {key}")
+    libraries = {one["name"]: one for one in data["library"]}
+    for one in libraries.values():
+        one["major"] = int(one["version"].partition(".")[0])
     for use in data["use"]:
-        measured = _measured_nodes(use["nodes"])
-        if use["library"] not in LIBRARIES or measured is None:
+        shape = SHAPE.fullmatch(use["nodes"])
+        if use["library"] not in libraries or shape is None:
             raise SpecError(f"{path.name}: no such library or number of nodes: {use}")
-        use["measured"] = measured
+        use["node_count"], use["ranks"] = int(shape[1]), int(shape[2])
+        use["of"] = libraries[use["library"]]
         if use["least"] > use["most"] or use["gain"] <= 1:
             raise SpecError(f"{path.name}: an empty range, or nothing gained: {use}")
     return [
@@ -30,15 +34,12 @@ def outputs(spec: Path) -> list[Output]:
             "collective_uses.h.j2",
             "src/collective/generated/uses.h",
             origin=data["origin"],
-            libraries=LIBRARIES,
+            libraries=libraries.values(),
             uses=data["use"],
-        )
+        ),
+        render(
+            "collective_uses.py.j2",
+            "python/headrace/analysis/generated/collective_uses.py",
+            uses=[use for use in data["use"] if use["node_count"] == 1],
+        ),
     ]
-
-
-def _measured_nodes(text: str) -> str | None:
-    """The C++ of "one", or of nodes and ranks of each, such as "4x2"; None for anything else."""
-    if text == "one":
-        return "kOneNode"
-    shape = SHAPE.fullmatch(text)
-    return f"{{{shape[1]}, {shape[2]}}}" if shape and int(shape[1]) > 1 else None

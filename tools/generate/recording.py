@@ -62,7 +62,9 @@ class Recording:
             (name, re.compile("|".join(f"(?:{one})" for one in own["procedures"])), own)
             for name, own in spec["payloads"].items()
         ]
-        self.completes = spec["completes"]
+        self.completes = {
+            name: which for which, names in spec["completes"].items() for name in names
+        }
         self.makes = re.compile("|".join(f"(?:{one})" for one in spec["makes"]["procedures"]))
         self.meetings = [
             (name, kind) for kind, procedures in spec["meetings"].items() for name in procedures

@@ -10,7 +10,7 @@ at the end.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pympistandard
 
@@ -22,7 +22,7 @@ ROLES = (
     (r"REQUEST|SESSION|STATUS|WINDOW|TAG", None),
     (r"C?_?BUFFER\d?", "buffer"),
     (r"(POLY)?(XFER|DTYPE)_NUM_ELEM(_NNI|_PI)?|POLYNUM_BYTES(_NNI)?", "count"),
-    (r"POLYDTYPE_PACK_SIZE|ALLOC_MEM_NUM_BYTES", "count"),
+    (r"POLYDTYPE_PACK_SIZE|ALLOC_MEM_NUM_BYTES|NUM_BYTES|TOOLS_NUM_ELEM_SMALL", "count"),
     (r"RANK(_NNI)?", "rank"),
     (r"ARRAY_LENGTH(_NNI|_PI)?", "length"),
     (r"(POLY|RMA_|POLYRMA_)?DISPLACEMENT(_\w+)?|OFFSET|POLYDISPOFFSET", "displacement"),
@@ -33,6 +33,30 @@ ROLES = (
 
 # Where the description is wrong: parameters by procedure and name, as they are declared in C.
 ERRATA = {("MPI_Info_create_env", "argv"): ("char*", "[]")}
+
+# What MPI-3 removed, so that the description lacks it. Libraries go on having these procedures.
+REMOVED = (
+    "int MPI_Address(void* location, MPI_Aint* address)",
+    "int MPI_Errhandler_create(MPI_Comm_errhandler_function* function, MPI_Errhandler* errhandler)",
+    "int MPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler* errhandler)",
+    "int MPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)",
+    "int MPI_Type_extent(MPI_Datatype datatype, MPI_Aint* extent)",
+    "int MPI_Type_hindexed(int count, int array_of_blocklengths[],"
+    " MPI_Aint array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype* newtype)",
+    "int MPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,"
+    " MPI_Datatype* newtype)",
+    "int MPI_Type_lb(MPI_Datatype datatype, MPI_Aint* displacement)",
+    "int MPI_Type_struct(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[],"
+    " MPI_Datatype array_of_types[], MPI_Datatype* newtype)",
+    "int MPI_Type_ub(MPI_Datatype datatype, MPI_Aint* displacement)",
+)
+REMOVED_KINDS = {
+    "MPI_Comm": "COMMUNICATOR",
+    "MPI_Datatype": "DATATYPE",
+    "MPI_Errhandler": "ERRHANDLER",
+    "void": "BUFFER",
+}
+REMOVED_COUNT = "DTYPE_NUM_ELEM"
 
 # How libraries spell a Fortran symbol whose binding is called `x`: the first is gfortran's.
 FORTRAN_SPELLINGS = ("{x}_", "{x}__", "{X}", "{x}")
@@ -192,6 +216,20 @@ class Standard:
         self.bindings: dict[str, Binding] = {}
         for procedure in pympistandard.PROCEDURES.values():
             self.add_procedure(procedure)
+        for prototype in REMOVED:
+            self.add_removed(prototype)
+
+    def add_removed(self, prototype: str) -> None:
+        """What it gives back is its last parameter, if that is a pointer."""
+        result, name, parameters, _ = parse_c(prototype)
+        made = []
+        for own in parameters:
+            by_type = REMOVED_KINDS.get(own.type.rstrip("*"), "")
+            kind = REMOVED_COUNT if own.name == "count" else by_type
+            made.append(replace(own, kind=kind, direction="in"))
+        if made[-1].type.endswith("*"):
+            made[-1] = replace(made[-1], direction="out")
+        self.bindings[name] = Binding(name, tuple(made), result, "c", False, name)
 
     def add_procedure(self, procedure: object) -> None:
         described = procedure._parseset["parameters"]

@@ -8,7 +8,8 @@
 //
 //   close       MPI_File_close, MPI_Finalize
 //   finalize    MPI_Finalize without closing
-//   abort       MPI_Abort by rank 0
+//   abort       MPI_Abort by rank 0, while the others hold back nothing
+//   abort-all   MPI_Abort by rank 0, while all hold something back
 //   exit        exit() in the handler of a signal that comes while it writes
 //   alarm       exit() in the handler of a signal that comes at any moment while it writes the file
 //               anew: prints "written N" before, records that its calls have written
@@ -225,16 +226,16 @@ static void limited(void) {
   if (rank == 0) printf("told %d failed %d\n", told > 0, failed);
 }
 
-// Rank 0 has written anew, and calls MPI_Abort. What others hold back is not written then, so they
-// hold back nothing.
-static void abort_holding_back(void) {
-  write_all_records(rank == 0 ? 4 : 6);
+// Rank 0 has written anew, and calls MPI_Abort. What others hold back is not written then.
+static void abort_holding_back(int others_hold) {
+  write_all_records(rank == 0 || others_hold ? 4 : 6);
   check(MPI_File_sync(file) == MPI_SUCCESS, "sync the file");
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0 || others_hold) write_all_records(6);
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank != 0) {
     for (;;) pause();
   }
-  write_all_records(6);
   abort_job(4);
 }
 
@@ -264,7 +265,7 @@ int main(int argc, char** argv) {
   fflush(stdout);
   MPI_Barrier(MPI_COMM_WORLD);
   if (strcmp(end, "exit") == 0) signal(SIGUSR2, leave);
-  if (strcmp(end, "abort") == 0) abort_holding_back();
+  if (strncmp(end, "abort", 5) == 0) abort_holding_back(strcmp(end, "abort-all") == 0);
   if (strcmp(end, "limit") != 0) write_all_records(6);
   if (strcmp(end, "exit") == 0) raise(SIGUSR2);
   MPI_Barrier(MPI_COMM_WORLD);

@@ -12,9 +12,6 @@ void tally_call(const char* name);
 void tally_sent(const char* name, int64_t bytes);
 /* A call of `name` that starts or makes a receive; tally_arrival follows for each message. */
 void tally_arrival(const char* name, int64_t bytes);
-/* A message that has come by a request that `name` started: its bytes are shown by its bin alone,
- * as those of a procedure are what it sends. */
-void tally_started_receive(const char* name, int64_t bytes);
 /* A point-to-point message to a rank of MPI_COMM_WORLD. */
 void tally_message(int to, int64_t bytes);
 /* Writes to PATH.tally.RANK: "call RANK NAME CALLS BYTES BIN0..BIN6" and "message FROM TO MESSAGES

@@ -57,12 +57,6 @@ void tally_arrival(const char* name, int64_t bytes) {
   pthread_mutex_unlock(&mutex);
 }
 
-void tally_started_receive(const char* name, int64_t bytes) {
-  pthread_mutex_lock(&mutex);
-  find(name)->bins[bin(bytes)]++;
-  pthread_mutex_unlock(&mutex);
-}
-
 void tally_sent(const char* name, int64_t bytes) {
   tally_call(name);
   tally_arrival(name, bytes);
