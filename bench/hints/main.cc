@@ -22,6 +22,7 @@
 
 #include "base/rounding.h"
 #include "base/trusted_file.h"
+#include "buffering/buffer_limit.h"
 #include "buffering/buffer_plan.h"
 #include "file/call_executor.h"
 #include "file/expected_choice.h"
@@ -113,14 +114,16 @@ void tell(Direction direction, const file::HintValues& hints, const storage::Lay
 }
 
 /// The same lines as of a program that opens the file (HEADRACE_HINTS_DISPLAY=1).
-void show_hints(const std::string& path, file::FileHints& hints, const storage::Layout& layout,
+void show_hints(const std::string& path, file::FileHints& hints, const Found& found,
                 const file::ExpectedCall& call, const policy::Profile* profile) {
+  const storage::Layout& layout = found.layout;
   const file::Agreement agreement = file::expect_agreement(hints.values(), layout, call, profile);
   hints.note_corrections(file::corrections_of(agreement));
   const file::Hints in_force =
       file::hints_in_force(hints.shown(), layout, agreement.ranks, agreement.window_size);
   const file::HintsKnown known{in_force, hints.asked(), hints.origins(),
-                               file::explain_nodes(agreement)};
+                               file::explain_nodes(agreement, file::mount_of_device(found.device)),
+                               policy::explain_costs(profile)};
   std::printf("%s\n", file::explain_hints(path, known).c_str());
 }
 
@@ -154,7 +157,7 @@ int run(const std::string& given, const file::ExpectedCall& call, const file::Hi
   expect_striping(path, hints.values(), *found);
   const policy::Profile* const profile = profile_of(*found, call);
   show_buffers(*name, path, call.node_ranks);
-  show_hints(path, hints, found->layout, call, profile);
+  show_hints(path, hints, *found, call, profile);
   for (const Direction direction : {Direction::write, Direction::read}) {
     tell(direction, hints.values(), found->layout, call, profile);
   }

@@ -4,7 +4,9 @@
 #include <cstring>
 
 #include "base/fingerprint.h"
+#include "base/name_pattern.h"
 #include "base/settings.h"
+#include "base/spelling.h"
 #include "fabric/combined.h"
 #include "file/agreed_view.h"
 #include "file/profiles.h"
@@ -117,6 +119,19 @@ void take_profile(const RankFacts& all, int nodes, Agreement& agreement) {
       found;
 }
 
+/// A pattern for a mount point, with a ? for what would mean something else in HEADRACE_FS_FACTS or
+/// a shell.
+std::string as_pattern(std::string_view mount) {
+  std::string pattern = printable(mount, kLongestPattern);
+  std::ranges::replace_if(
+      pattern,
+      [](char letter) {
+        return std::string_view(" ,:*?[]\\'\"$`&;|<>()!#").find(letter) != std::string_view::npos;
+      },
+      '?');
+  return pattern;
+}
+
 }  // namespace
 
 std::int64_t code_of(const Error& error) {
@@ -205,13 +220,17 @@ std::vector<std::string> corrections_of(const Agreement& agreement) {
   return lines;
 }
 
-std::string explain_nodes(const Agreement& agreement) {
+std::string explain_nodes(const Agreement& agreement, std::string_view mount) {
   const policy::ViewFacts& view = agreement.view;
   if (view.nodes < 2 || !view.is_one_file) return {};
   if (view.is_coherent) return "they may move data for each other, where that costs less";
   const std::string kind = storage::name_of_kind(agreement.layout.kind);
+  if (storage::is_local(agreement.layout.kind)) {
+    return "each moves its own data (" + kind + " is local to a node)";
+  }
   return "each moves its own data (on this file system, " + kind +
-         ", others might not see its writes at once); if they do, set HEADRACE_COHERENT_FS=" + kind;
+         ", others might not see its writes at once), if they do set HEADRACE_FS_FACTS=" +
+         (mount.empty() ? kind : as_pattern(mount)) + ":coherent=true";
 }
 
 Error agree_on_error(exchange::FileChannel& channel, const Error& mine, const Action& what) {

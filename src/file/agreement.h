@@ -60,8 +60,9 @@ struct FileFound {
 /// A line for each hint that is not in effect as some rank gave it; the same on all ranks.
 std::vector<std::string> corrections_of(const Agreement& agreement);
 
-/// Whether nodes may move data for each other, and why not; "" on one node.
-std::string explain_nodes(const Agreement& agreement);
+/// Whether nodes may move data for each other, and why not; "" on one node. `mount`: where the
+/// file's file system is mounted, "" if unknown.
+std::string explain_nodes(const Agreement& agreement, std::string_view mount);
 
 /// What a call tries to do, for the beginning of an error message: "cannot open 'a/b'". The text is
 /// made only for an error, since a rank without memory for it must not leave the others waiting.

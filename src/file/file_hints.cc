@@ -1,5 +1,7 @@
 #include "file/file_hints.h"
 
+#include <utility>
+
 #include "base/message.h"
 #include "base/spelling.h"
 
@@ -41,13 +43,6 @@ Hints without_repeated(Hints hints, const Hints& before) {
   return hints;
 }
 
-/// Whether the variable's hints count over the program's, as they do in Cray's MPI: where it is
-/// Cray's variable, unless somebody says otherwise.
-bool overrides_program() {
-  if (settings().gives("HEADRACE_HINTS_OVERRIDE")) return settings().hints_override;
-  return settings().variable_of("HEADRACE_HINTS") != "HEADRACE_HINTS";
-}
-
 std::string place_of(const HintSource& source, const PatternHints& pattern) {
   if (pattern.pattern.empty()) return source.shown;
   return source.shown + ", pattern '" + printable(pattern.pattern) + "'";
@@ -61,15 +56,19 @@ void FileHints::start(std::string_view given_name, const std::string& full_name,
   if (reports_) {
     for (const std::string& problem : sources.problems) print_message_once(problem);
   }
-  const PatternHints* pattern = nullptr;
+  std::vector<std::pair<const HintSource*, const PatternHints*>> over_program;
   for (const HintSource& source : sources.list) {
-    pattern = find_pattern(source, given_name, full_name);
+    const PatternHints* const pattern = find_pattern(source, given_name, full_name);
     take(source, pattern);
+    if (pattern != nullptr && source.counts_over_program) {
+      over_program.emplace_back(&source, pattern);
+    }
   }
   set(with(program));
-  // The last source is the variable.
-  if (pattern == nullptr || !overrides_program()) return;
-  set(with(pattern->hints, place_of(sources.list.back(), *pattern)));
+  if (over_program.empty()) return;
+  for (const auto& [source, pattern] : over_program) {
+    set(with(pattern->hints, place_of(*source, *pattern)));
+  }
   overridden_ = program;
 }
 

@@ -64,9 +64,12 @@ const char* why_corrected(const std::string& name, const std::string& asked) {
   return "but another hint overrides it";
 }
 
-/// Of the words of access_style only these tell something that calls do not.
-bool is_style_used(const std::string& text) {
-  return style_of(text) != storage::Style::usual;
+/// Why these words of access_style change nothing; "" if they do.
+std::string why_idle(const std::string& style) {
+  if (style_of(style) != storage::Style::usual) return {};
+  if (style.find("_once") != std::string::npos) return "the kernel drops first what is used once";
+  if (style.find("_mostly") != std::string::npos) return "each call tells what it does";
+  return "the kernel takes no such advice";
 }
 
 /// What becomes of a hint about stripes where the file got none of them; "" where it did.
@@ -95,8 +98,8 @@ std::string origin_of(const std::string& name, const std::string& value, const H
   if (!asked.empty() && !mean_the_same(name, asked, value)) {
     return origin + "; asked for " + printable(asked) + ", " + why_corrected(name, asked);
   }
-  if (name == "access_style" && !is_style_used(asked)) {
-    return origin + "; no effect, since only sequential and random are used";
+  if (const std::string why = name == "access_style" ? why_idle(asked) : ""; !why.empty()) {
+    return origin + "; no effect, since " + why;
   }
   const std::string fate = fate_of_stripes(name, known);
   return fate.empty() ? origin : origin + "; " + fate;
@@ -140,6 +143,7 @@ std::string explain_hints(const std::string& path, const HintsKnown& known) {
   const std::string corrections = find_or(known.in_force, "headrace_corrections", "");
   if (!corrections.empty()) text += "\n  corrected: " + corrections;
   if (!known.nodes.empty()) text += "\n  nodes: " + known.nodes;
+  if (!known.costs.empty()) text += "\n  costs: " + known.costs;
   for (const std::string& line : hint_sources().idle) text += "\n  " + line;
   return text;
 }

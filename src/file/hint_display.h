@@ -12,6 +12,7 @@ struct HintsKnown {
   Hints asked;             ///< what was asked for, as it was written
   Hints origins;           ///< who asked
   std::string nodes = {};  ///< see explain_nodes()
+  std::string costs = {};  ///< see policy::explain_costs()
 };
 
 /// Whether the user asks for the display: by HEADRACE_HINTS_DISPLAY, or after ask_for_display().

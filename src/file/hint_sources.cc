@@ -16,6 +16,11 @@
 namespace headrace::file {
 namespace {
 
+constexpr const char* kOwnVariable = "HEADRACE_HINTS";
+constexpr const char* kCraysVariable = "MPICH_MPIIO_HINTS";
+constexpr const char* kOwnFile = "HEADRACE_HINTS_FILE";
+constexpr const char* kRomiosFile = "ROMIO_HINTS";
+
 struct Matched {
   std::mutex mutex;
   bool has_files = false;
@@ -69,11 +74,50 @@ std::vector<HintSource> foreign_sources(ForeignVariables& found) {
   return sources;
 }
 
-HintSource own_source(const Settings& settings, std::vector<std::string>& problems) {
-  ParsedPatterns parsed = parse_hint_patterns(settings.hints);
-  const std::string name = settings.variable_of("HEADRACE_HINTS");
-  for (const std::string& problem : parsed.problems) problems.push_back(name + ": " + problem);
-  return {name, Origin::environment, std::move(parsed.hints), true};
+/// The value of a variable; "" if it is not set.
+std::string value_in(const char* const* environment, std::string_view name) {
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    const std::string_view entry = *environment;
+    if (entry.starts_with(name) && entry.substr(name.size()).starts_with('=')) {
+      return std::string(entry.substr(name.size() + 1));
+    }
+  }
+  return {};
+}
+
+HintSource variable_source(const char* name, const std::string& text,
+                           std::vector<std::string>& problems) {
+  ParsedPatterns parsed = parse_hint_patterns(text);
+  for (const std::string& problem : parsed.problems) {
+    problems.push_back(std::string(name) + ": " + problem);
+  }
+  return {name, Origin::fallback, std::move(parsed.hints), true};
+}
+
+/// Both variables count. Cray's is an alias of ours, so the settings have the text of one alone.
+/// Cray's counts over the program, as it does in Cray's MPI, unless somebody says otherwise.
+void add_variables(const Settings& settings, const char* const* environment, HintSources& sources) {
+  const bool is_crays = settings.variable_of(kOwnVariable) == kCraysVariable;
+  HintSource own = variable_source(kOwnVariable, is_crays ? "" : settings.hints, sources.problems);
+  own.settings = Origin::environment;
+  own.counts_over_program = settings.hints_override;
+  sources.list.push_back(std::move(own));
+  const std::string crays = is_crays                       ? settings.hints
+                            : settings.gives(kOwnVariable) ? value_in(environment, kCraysVariable)
+                                                           : "";
+  if (crays.empty()) return;
+  HintSource other = variable_source(kCraysVariable, crays, sources.problems);
+  other.counts_over_program = settings.hints_override || !settings.gives("HEADRACE_HINTS_OVERRIDE");
+  sources.list.push_back(std::move(other));
+}
+
+/// ROMIO's variable names a file that our variable names, too.
+void tell_hidden_file(const Settings& settings, const char* const* environment,
+                      std::vector<std::string>& idle) {
+  if (settings.variable_of(kOwnFile) != kOwnFile || !settings.gives(kOwnFile)) return;
+  const std::string hidden = value_in(environment, kRomiosFile);
+  if (hidden.empty() || hidden == settings.hints_file) return;
+  idle.push_back(std::string(kRomiosFile) + " has no effect (" + kOwnFile + " names the file)");
 }
 
 }  // namespace
@@ -119,7 +163,8 @@ HintSources make_hint_sources(const Settings& settings, const SettingsFile& site
   ForeignVariables foreign = read_foreign_variables(environment);
   for (HintSource& source : foreign_sources(foreign)) sources.list.push_back(std::move(source));
   sources.idle = std::move(foreign.idle);
-  sources.list.push_back(own_source(settings, sources.problems));
+  tell_hidden_file(settings, environment, sources.idle);
+  add_variables(settings, environment, sources);
   return sources;
 }
 

@@ -17,6 +17,7 @@ struct HintSource {
   Origin settings = Origin::fallback;
   std::vector<PatternHints> hints;
   bool names_unmatched = false;  ///< whether a pattern that no file matches is worth a line
+  bool counts_over_program = false;
 };
 
 /// Variables of other MPIs that are about files.
@@ -30,11 +31,11 @@ struct ForeignVariables {
 ForeignVariables read_foreign_variables(const char* const* environment);
 
 /// Where hints come from besides the program, in the order in which they count, the least first:
-/// site, user, file, variables of other MPIs, our variables.
+/// site, user, file, variables of other MPIs, our variables, Cray's variable of hints.
 struct HintSources {
   std::vector<HintSource> list;
   std::vector<std::string> problems;
-  std::vector<std::string> idle;  ///< of the variables of other MPIs
+  std::vector<std::string> idle;  ///< a line on each variable that has no effect, and why
 };
 
 HintSources make_hint_sources(const Settings& settings, const SettingsFile& site,

@@ -219,6 +219,11 @@ inline constexpr VariableRule variable_table[] = {
     {"OMPI_MCA_fs_*", "", "", "",
      "Headrace finds out by itself what it needs to know of the file system"},
     {"MPICH_MPIIO_ABORT_ON_RW_ERROR", "abort_on_rw_error", "", "", ""},
+    {"MPICH_MPIIO_DVS_MAXNODES", "", "", "",
+     "DVS takes the number from DVS_MAXNODES when a file is opened, and Headrace changes no "
+     "variable; set DVS_MAXNODES itself"},
+    {"MPICH_MPIIO_AGGREGATOR_PLACEMENT_STRIDE", "", "", "",
+     "Headrace chooses them by nodes and stripes; cb_config_list names hosts"},
     {"MPICH_MPIIO_*", "", "", "", "Headrace carries out file access in place of Cray's MPI-IO"},
     {"OMPI_MCA_sharedfp*", "", "", "", "Headrace keeps shared file pointers itself"},
     {"OMPI_MCA_fbtl*", "", "", "", "Headrace carries out file access in place of OMPIO"},

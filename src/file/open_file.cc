@@ -6,6 +6,7 @@
 #include "base/message.h"
 #include "base/settings.h"
 #include "base/spelling.h"
+#include "buffering/buffer_limit.h"
 #include "file/aggregator_display.h"
 #include "file/agreement.h"
 #include "file/client_lock.h"
@@ -49,11 +50,13 @@ struct Refused {
 /// What each rank contributes before the file's size changes.
 struct ChangeOfSize {
   fabric::Extremes wanted;
-  ByteCount known = 0;  ///< of the file: a node may not know yet what others have written
+  ByteCount known = 0;       ///< of the file: a node may not know yet what others have written
+  std::int64_t failure = 0;  ///< code_of() its error: then none changes it
 
   void combine(const ChangeOfSize& other) {
     wanted.combine(other.wanted);
     fabric::keep_greatest(known, other.known);
+    fabric::keep_greatest(failure, other.failure);
   }
 };
 
@@ -212,8 +215,10 @@ void OpenFile::report_corrections(const Agreement& agreement) {
     if (is_first) recorded_.note_corrections(lines);
     hints_->note_corrections(lines);
     if (is_first && is_display_wanted()) {
+      const std::string mount = mount_of_device(store_->device());
       print_message_once(explain_hints(
-          path_, {hints(), hints_->asked(), hints_->origins(), explain_nodes(agreement)}));
+          path_, {hints(), hints_->asked(), hints_->origins(), explain_nodes(agreement, mount),
+                  policy::explain_costs(agreement.profile)}));
     }
     return {};
   }));
@@ -271,7 +276,10 @@ void OpenFile::set_store(std::unique_ptr<storage::Store> opened, std::string_vie
   store_ = recorded_.counted(std::move(opened));
   const buffering::BufferShape* const wanted = buffering::shape_of(path, path_);
   if (wanted == nullptr) return;
-  const auto shape = buffering::limited(*wanted, own_share_of(channel_->nodes().node_size()));
+  const int ranks = channel_->nodes().node_size();
+  const auto shape = buffering::limited(*wanted, own_share_of(ranks));
+  const std::string cut = buffering::cut_line(*wanted, shape, ranks);
+  if (channel_->nodes().rank() == 0 && !cut.empty()) print_message_once(cut);
   if (shape.count == 0) return;
   auto buffered = std::make_unique<buffering::BufferedStore>(std::move(store_), shape, path_);
   buffered_ = buffered.get();
@@ -319,7 +327,7 @@ Error OpenFile::change_size(ByteCount size, Change change) {
   Error failed = executor_->settle();
   static_cast<void>(take_lock());
   const Result<ByteCount> present = store_->size();
-  ChangeOfSize all{fabric::Extremes::of(size), present ? present.value() : 0};
+  ChangeOfSize all{fabric::Extremes::of(size), present ? present.value() : 0, code_of(failed)};
   if (Error error = channel_->combine(all)) return error;
   const fabric::Extremes& sizes = all.wanted;
   if (failed && (sizes.least < 0 || !sizes.are_same())) return failed;
@@ -334,7 +342,7 @@ Error OpenFile::change_size(ByteCount size, Change change) {
                 std::to_string(sizes.least) + " and " + std::to_string(sizes.greatest) +
                 " bytes), pass the same size on all ranks"};
   }
-  if (channel_->nodes().rank() == 0 && !failed)
+  if (channel_->nodes().rank() == 0 && all.failure == 0)
     failed = attempt([&] { return change(*store_, all.known); });
   return agree_on_error(*channel_, failed, {"change the size of", path_});
 }

@@ -223,6 +223,10 @@ bool may_have_profile(std::uint64_t device) {
   });
 }
 
+std::string mount_of_device(std::uint64_t device) {
+  return devices().with(device, [](const KnownDevice& known) { return known.mount; });
+}
+
 const policy::Profile* own_profile(int number) {
   return number == 0 ? nullptr : &own_profiles().all[static_cast<std::size_t>(number) - 1];
 }

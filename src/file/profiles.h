@@ -48,6 +48,9 @@ int profile_on_device(int kind, std::uint64_t device);
 /// Whether one of own_profiles() may hold for files on a device, whatever their kind is.
 bool may_have_profile(std::uint64_t device);
 
+/// Where a device is mounted; "" if unknown. Looks a device up once in a process.
+std::string mount_of_device(std::uint64_t device);
+
 /// Profile `number` of own_profiles(); null for 0.
 const policy::Profile* own_profile(int number);
 

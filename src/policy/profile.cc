@@ -219,6 +219,25 @@ std::string profile_name(const std::string& path) {
   return "profile '" + printable(path, kMostShown) + "'";
 }
 
+std::string explain_costs(const Profile* profile) {
+  if (profile == nullptr) return "built in";
+  std::string pieces;
+  for (const auto& [verb, ranges] :
+       {std::pair("writes", &profile->write), std::pair("reads", &profile->read)}) {
+    if (ranges->empty()) continue;
+    pieces += std::string(pieces.empty() ? " for " : ", ") + verb + " of ";
+    for (const PieceRange& range : *ranges) {
+      if (&range != ranges->data()) pieces += " and ";
+      pieces += std::to_string(static_cast<std::int64_t>(range.first)) + " to " +
+                std::to_string(static_cast<std::int64_t>(range.last));
+    }
+    pieces += " bytes";
+  }
+  const std::string name = profile_name(profile->path);
+  if (pieces.empty()) return "built in (" + name + " counts for no pieces)";
+  return "those of " + name + pieces + ", else built in";
+}
+
 std::string by_profile(const Profile* profile) {
   return profile == nullptr ? "" : "; costs are those of " + profile_name(profile->path);
 }

@@ -78,6 +78,9 @@ inline const Costs& costs_of(const Profile* profile) {
   return profile == nullptr ? kMeasuredCosts : profile->costs;
 }
 
+/// For people: the profile whose costs count, and for which pieces; "built in" without one.
+std::string explain_costs(const Profile* profile);
+
 /// "; costs are those of profile 'FILE'", or nothing without one. For the end of a reason.
 std::string by_profile(const Profile* profile);
 

@@ -8,7 +8,9 @@
 namespace headrace::storage {
 namespace {
 
+/// Cray's scripts write "1__", which leaves room for longer numbers.
 std::optional<std::int64_t> number_of(std::string_view text) {
+  text = text.substr(0, text.find_last_not_of('_') + 1);
   std::int64_t number = 0;
   const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
   if (read.ec != std::errc{} || read.ptr != text.data() + text.size()) return std::nullopt;
@@ -44,6 +46,20 @@ DvsForwarding dvs_forwarding(const Mount& mount, std::string_view block_size,
 
 DvsForwarding dvs_forwarding(const Mount& mount) {
   return dvs_forwarding(mount, variable("DVS_BLOCKSIZE"), variable("DVS_MAXNODES"));
+}
+
+bool dvs_keeps_nothing(const Mount& mount, std::string_view cache) {
+  const bool users_may_choose = !mount.text("nouserenv");
+  if (!mount.text("nocache") || (users_may_choose && cache == "on")) return false;
+  if (mount.text("attrcache_timeout").value_or("0") != "0") return false;
+  // Nodes reach the same bytes through different servers, each with a cache of its own.
+  constexpr std::string_view kSeveralWays[] = {"loadbalance", "hash_on_nid", "noclusterfs"};
+  return std::ranges::none_of(kSeveralWays,
+                              [&](std::string_view word) { return mount.text(word).has_value(); });
+}
+
+bool dvs_keeps_nothing(const Mount& mount) {
+  return dvs_keeps_nothing(mount, variable("DVS_CACHE"));
 }
 
 }  // namespace headrace::storage

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cassert>
 #include <cerrno>
 #include <charconv>
@@ -71,12 +70,13 @@ struct Place {
   ByteCount block_size = 0;
   std::optional<Mount> mount = {};
   GlusterVolume volume = {};
+  bool keeps_nothing = false;         ///< as the mount tells, where the kind alone does not
   const GivenFacts* given = nullptr;  ///< null: nothing was said of it
 
   const Kind& facts() const { return kinds()[static_cast<std::size_t>(kind)]; }
   bool is_coherent() const {
     if (given != nullptr && given->is_coherent) return *given->is_coherent;
-    return facts().is_coherent || volume.is_coherent ||
+    return facts().is_coherent || keeps_nothing ||
            std::ranges::count(settings().coherent_fs, facts().name) > 0;
   }
 };
@@ -96,14 +96,14 @@ const GivenFacts* given_for(const ReadFacts& given, std::string_view kind, std::
   return first;
 }
 
-Place place_of(int descriptor) {
+Place place_of(int descriptor, const ReadFacts& given) {
   Place place;
   struct statfs status{};
   struct stat file{};
   if (fstatfs(descriptor, &status) != 0) return place;
   place.block_size = static_cast<ByteCount>(status.f_bsize);
   const auto magic = static_cast<std::uint64_t>(status.f_type) & 0xffffffff;
-  const bool is_described = !given_facts().facts.empty();
+  const bool is_described = !given.facts.empty();
   std::optional<MappedText> mounts;
   if ((is_described || needs_mount(magic)) && fstat(descriptor, &file) == 0) {
     mounts.emplace(kMountInfo);
@@ -112,12 +112,16 @@ Place place_of(int descriptor) {
   }
   place.kind = find_kind(magic, place.mount ? place.mount->type : "");
   if (is_described) {
-    place.given = given_for(given_facts(), place.facts().name, file.st_dev,
+    place.given = given_for(given, place.facts().name, file.st_dev,
                             mounts ? mounts->bytes() : std::span<char>());
     if (place.given != nullptr) place.kind = place.given->kind.value_or(place.kind);
   }
-  if (place.mount && place.facts().source == StripeSource::gluster) {
+  if (!place.mount) return place;
+  if (place.facts().source == StripeSource::gluster) {
     place.volume = gluster_volume(place.mount->point).value_or(GlusterVolume{});
+    place.keeps_nothing = place.volume.is_coherent;
+  } else if (place.facts().source == StripeSource::dvs) {
+    place.keeps_nothing = dvs_keeps_nothing(*place.mount);
   }
   return place;
 }
@@ -154,7 +158,7 @@ StripeControl control_of(const std::string& path) {
   const int descriptor =
       uninterrupted([&] { return ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); });
   if (descriptor < 0) return StripeControl::none;
-  const StripeControl control = place_of(descriptor).facts().control;
+  const StripeControl control = place_of(descriptor, given_facts()).facts().control;
   ::close(descriptor);
   return control;
 }
@@ -199,7 +203,8 @@ std::string explain_striping(const Layout& layout) {
     case StripingOutcome::file_exists:
       return "not applied (the file was there already), delete it first";
     case StripingOutcome::not_supported:
-      return "not applied (programs cannot set stripes on " + name + ")";
+      return "not applied (programs cannot set stripes on " + name + ")" +
+             (name == "dvs" ? ", set DVS_MAXNODES and DVS_BLOCKSIZE for the job" : "");
     case StripingOutcome::refused:
       return "not applied (" + name + " refused it: " + std::strerror(layout.system_error) + ")";
   }
@@ -213,63 +218,12 @@ Stripes usable(const Stripes& stripes) {
   return {stripes.size, has_count ? stripes.count : 0};
 }
 
-namespace {
-
-// The fields of a packed layout, from the lowest: outcome, errno, endless, locks, coherent, kind,
-// the power of 2 that a block has, count, pages of a stripe.
-constexpr std::int64_t kOutcomes = 8;
-constexpr std::int64_t kErrors = 1 << 8;
-constexpr std::int64_t kKindRange = 1 << 6;
-constexpr std::int64_t kBlockRange = 1 << 5;
-constexpr std::int64_t kCountRange = 1 << 17;
-constexpr std::int64_t kPageRange = 1 << 21;
-
-std::int64_t within(std::int64_t value, std::int64_t range) {
-  return value >= 0 && value < range ? value : 0;
-}
-
-/// Removes the lowest digit and returns it.
-std::int64_t take(std::int64_t& packed, std::int64_t range) {
-  const std::int64_t digit = packed % range;
-  packed /= range;
-  return digit;
-}
-
-}  // namespace
-
-std::int64_t pack(const Layout& layout) {
-  const bool whole_pages = layout.stripes.size % kPage == 0;
-  std::int64_t packed = whole_pages ? within(layout.stripes.size / kPage, kPageRange) : 0;
-  packed = packed * kCountRange + within(layout.stripes.count, kCountRange);
-  const auto block = static_cast<std::uint64_t>(layout.block_size);
-  const std::int64_t power = std::has_single_bit(block) ? std::countr_zero(block) : 0;
-  packed = packed * kBlockRange + within(power, kBlockRange);
-  packed = packed * kKindRange + within(layout.kind, kKindRange);
-  packed = packed * 2 + (layout.is_coherent ? 1 : 0);
-  packed = packed * 2 + (layout.locks_whole_files ? 1 : 0);
-  packed = packed * 2 + (layout.is_endless ? 1 : 0);
-  packed = packed * kErrors + within(layout.system_error, kErrors);
-  return packed * kOutcomes + static_cast<std::int64_t>(layout.outcome);
-}
-
-Layout unpack_layout(std::int64_t packed) {
-  Layout layout;
-  layout.outcome = static_cast<StripingOutcome>(take(packed, kOutcomes));
-  layout.system_error = static_cast<int>(take(packed, kErrors));
-  layout.is_endless = take(packed, 2) == 1;
-  layout.locks_whole_files = take(packed, 2) == 1;
-  layout.is_coherent = take(packed, 2) == 1;
-  const std::int64_t kind = take(packed, kKindRange);
-  layout.kind = kind < std::ssize(kinds()) ? static_cast<int>(kind) : 0;
-  const std::int64_t power = take(packed, kBlockRange);
-  layout.block_size = power == 0 ? 0 : ByteCount{1} << power;
-  layout.stripes.count = take(packed, kCountRange);
-  layout.stripes.size = packed * kPage;
-  return layout;
-}
-
 Layout find_layout(int descriptor) {
-  const Place place = place_of(descriptor);
+  return find_layout(descriptor, given_facts());
+}
+
+Layout find_layout(int descriptor, const ReadFacts& given) {
+  const Place place = place_of(descriptor, given);
   const Kind& kind = place.facts();
   Layout layout{
       .kind = place.kind, .is_coherent = place.is_coherent(), .block_size = place.block_size};
@@ -277,6 +231,7 @@ Layout find_layout(int descriptor) {
   if (place.given != nullptr) {
     layout.stripes.size = place.given->stripe_size.value_or(layout.stripes.size);
     layout.stripes.count = place.given->stripe_count.value_or(layout.stripes.count);
+    layout.locks_whole_files = place.given->locks_whole_files.value_or(layout.locks_whole_files);
   }
   layout.best_request = layout.stripes.size;
   if (place.mount && !kind.request_option.empty()) {
@@ -298,7 +253,7 @@ StripingOutcome expect_striping(const std::string& path, bool exists) {
 }
 
 bool is_coherent(int descriptor) {
-  return place_of(descriptor).is_coherent();
+  return place_of(descriptor, given_facts()).is_coherent();
 }
 
 namespace {

@@ -59,6 +59,8 @@ Layout unpack_layout(std::int64_t packed);
 /// Finds the layout of an open file. Asks only the kernel and the file system's client; what they
 /// do not tell stays unknown.
 Layout find_layout(int descriptor);
+/// The same by what was said of file systems.
+Layout find_layout(int descriptor, const ReadFacts& given);
 
 /// What would become of hints for the striping of a file at `path` that a call may create.
 StripingOutcome expect_striping(const std::string& path, bool exists);

@@ -42,14 +42,17 @@ std::string read_word(std::string_view key, const std::string& value, GivenFacts
   if (key == "coherent") {
     return read_into(facts.is_coherent, [&](bool& is) { return read_boolean(value, is); });
   }
+  if (key == "locks_whole_files") {
+    return read_into(facts.locks_whole_files, [&](bool& is) { return read_boolean(value, is); });
+  }
   if (key == "stripe_size") return read_into(facts.stripe_size, as_size);
   if (key == "request_size") return read_into(facts.request_size, as_size);
   if (key == "stripe_count") {
     return read_into(facts.stripe_count,
                      [&](std::int64_t& count) { return read_integer(value, 1, 65535, count); });
   }
-  return "is ignored (no such fact is known), write kind=, coherent=, stripe_size=, stripe_count= "
-         "or request_size=";
+  return "is ignored (no such fact is known), write kind=, coherent=, stripe_size=, "
+         "stripe_count=, request_size= or locks_whole_files=";
 }
 
 }  // namespace

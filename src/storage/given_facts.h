@@ -17,6 +17,7 @@ struct GivenFacts {
   std::optional<ByteCount> stripe_size = {};
   std::optional<std::int64_t> stripe_count = {};
   std::optional<ByteCount> request_size = {};
+  std::optional<bool> locks_whole_files = {};
 };
 
 struct ReadFacts {

@@ -76,18 +76,21 @@ std::span<const Kind> kinds() {
 }
 
 bool needs_mount(std::uint64_t magic) {
-  const auto has_it = [&](const Kind& kind) { return magic != 0 && kind.magic == magic; };
-  return std::ranges::none_of(kKinds, has_it) || std::ranges::any_of(kKinds, [&](const Kind& kind) {
-           return has_it(kind) && (!kind.mount_type.empty() || !kind.request_option.empty());
-         });
+  return std::ranges::none_of(
+      kKinds, [&](const Kind& kind) { return magic != 0 && kind.magic == magic && kind.is_local; });
 }
 
 int find_kind(std::uint64_t magic, std::string_view mount_type) {
-  const auto* const found = std::ranges::find_if(kKinds, [&](const Kind& kind) {
-    const bool has_type = !kind.mount_type.empty() && kind.mount_type == mount_type;
-    if (kind.magic == 0) return has_type;
-    return kind.magic == magic && (kind.mount_type.empty() || has_type);
-  });
+  const auto has_type = [&](const Kind& kind) {
+    return !kind.mount_type.empty() && kind.mount_type == mount_type;
+  };
+  const auto* found = std::ranges::find_if(
+      kKinds, [&](const Kind& kind) { return kind.magic == 0 && has_type(kind); });
+  if (found == std::end(kKinds)) {
+    found = std::ranges::find_if(kKinds, [&](const Kind& kind) {
+      return magic != 0 && kind.magic == magic && (kind.mount_type.empty() || has_type(kind));
+    });
+  }
   return found == std::end(kKinds) ? 0 : static_cast<int>(found - kKinds);
 }
 

@@ -47,10 +47,13 @@ struct Kind {
 /// All kinds; the first is the unknown one.
 std::span<const Kind> kinds();
 
-/// Whether the kinds with this magic number depend on the mount's type or its options.
+/// Whether the mount's type or its options may tell more than this magic number: a layer that
+/// forwards to servers may have the number of their file system. Not for local file systems, which
+/// are opened most.
 bool needs_mount(std::uint64_t magic);
 
-/// The index in kinds(). `mount_type` is empty if the mount was not found.
+/// The index in kinds(). A type that tells all counts over the magic number. `mount_type` is empty
+/// if the mount was not found.
 int find_kind(std::uint64_t magic, std::string_view mount_type);
 
 }  // namespace headrace::storage

@@ -320,11 +320,12 @@ class PosixFileSystem : public FileSystem {
     if (descriptor < 0) return system_failure(errno, "cannot open", path);
     struct stat status{};
     const bool is_directory = fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode);
+    // Before it may get another number.
+    advise(descriptor, flags.style);
     if (!store->take(created, status)) return system_failure(errno, "cannot open", path);
     if (is_directory) {
       return system_failure(EISDIR, "cannot open", path);
     }
-    advise(descriptor, flags.style);
     if (flags.is_direct) store->pass_cache();
     const int lost = flags.is_deleted_later ? store->take_entry(path) : 0;
     if (lost != 0) return system_failure(lost, "cannot open", path);
