@@ -41,6 +41,16 @@ constexpr std::array<IdleWord, 9> kIdle = {{
     {"vbuffer_size", "blocks have one size", "write size="},
 }};
 
+/// Cray's names of streams, which stand in the place of a pattern.
+constexpr std::array<std::string_view, 3> kStreams = {"%stdin", "%stdout", "%stderr"};
+
+/// Whether a pattern looks like a size, such as 12M. Digits alone may be a file's name.
+bool looks_like_size(const std::string& pattern) {
+  ByteCount size = 0;
+  return !pattern.empty() && (pattern.back() < '0' || pattern.back() > '9') &&
+         read_size(pattern, kLeastSize, kMostSize, size).empty();
+}
+
 /// A piece of the text without its backslashes, and the character behind it.
 struct Piece {
   std::string text;
@@ -74,6 +84,13 @@ class PlanReader {
     }
     if (rule.pattern.size() > kLongestPattern) {
       return refuse(begin, rule.pattern, "no path is as long", "write a shorter pattern");
+    }
+    if (std::ranges::find(kStreams, rule.pattern) != kStreams.end()) {
+      return refuse(begin, rule.pattern, "the C library buffers this stream", "leave it out");
+    }
+    if (looks_like_size(rule.pattern)) {
+      note(begin, "'" + rule.pattern + "' names files (a pattern comes first), write *:size=" +
+                      rule.pattern + " if it is a size");
     }
     rule.shape.prefetch = std::min(rule.shape.prefetch, rule.shape.count - 1);
     plan_.rules.push_back(std::move(rule));
@@ -208,16 +225,6 @@ std::string unmatched_line() {
     if (!own.has_matched[i]) unmatched.add(own.plan.rules[i].pattern);
   }
   return unmatched.line();
-}
-
-BufferShape limited(BufferShape shape, ByteCount most) {
-  shape.count = std::min(shape.count, most / shape.size);
-  if (shape.count == 0) {
-    shape.size = most / kLeastSize * kLeastSize;
-    shape.count = shape.size > 0 ? 1 : 0;
-  }
-  shape.prefetch = std::min(shape.prefetch, std::max<std::int64_t>(shape.count - 1, 0));
-  return shape;
 }
 
 std::string text_of(const BufferShape& shape) {

@@ -46,10 +46,6 @@ const BufferShape* shape_of(std::string_view given_name, std::string_view full_n
 /// A line on the patterns that no file of this process has come under; "": there are none.
 std::string unmatched_line();
 
-/// A shape of at most `most` bytes, with fewer blocks, then smaller ones; count 0: none is
-/// possible.
-BufferShape limited(BufferShape shape, ByteCount most);
-
 /// For people: "4 of 1 MiB, 1 read ahead".
 std::string text_of(const BufferShape& shape);
 
