@@ -46,7 +46,10 @@ Inspector::Inspector(const Script& script, World& world, sim::Problems& problems
       views_(static_cast<std::size_t>(script.ranks()), ViewMap{}),
       failed_(views_.size(), 0),
       known_(views_.size(), 0),
-      untold_(views_.size()) {}
+      untold_(views_.size()),
+      buffers_(!settings().iobuf.empty()),
+      held_(script.before),
+      behind_(views_.size()) {}
 
 void Inspector::report(std::size_t rank, const std::string& problem) {
   problems_.add(place_ + ", rank " + std::to_string(rank) + ": " + problem);
@@ -59,9 +62,10 @@ bool Inspector::check_common(const std::vector<Got>& got, const Strikes& struck,
     const Error& error = got[rank].error;
     if (failures > 0 && !error) report(rank, "succeeds where another rank fails");
     if (!error || is_invalid) continue;
-    const bool is_known = std::ranges::any_of(struck, [&](const Struck& one) {
-      return is_error(one.kind) && class_of(one) == error.error_class;
-    });
+    const bool is_known = may_be_behind(rank, error.error_class) ||
+                          std::ranges::any_of(struck, [&](const Struck& one) {
+                            return is_error(one.kind) && class_of(one) == error.error_class;
+                          });
     if (!is_known) report(rank, "has an error that nothing caused: " + told(error));
   }
   if (is_invalid && failures == 0) problems_.add(place_ + ": wrong arguments were accepted");
@@ -88,6 +92,7 @@ void Inspector::check(const Step& step, std::size_t number, const std::vector<Go
   const std::optional<Bytes> now = world_.content();
   if (!now) return problems_.add(place_ + ": the file is gone");
   note_lost_pointer(struck);
+  note_behind(struck);
   switch (step.kind) {
     case StepKind::access: check_access(step, got, struck); break;
     case StepKind::set_size:
@@ -107,21 +112,29 @@ void Inspector::check(const Step& step, std::size_t number, const std::vector<Go
           std::ranges::none_of(got, [](const Got& one) { return static_cast<bool>(one.error); }) &&
           std::ranges::all_of(struck, [](const Struck& one) { return one.kind == Kind::eacces; });
       const bool lacks_locks = any_of(struck, Operation::lock) && !may_be_held;
-      check_common(got, struck, has_wrong(step) || lacks_locks);
+      if (!check_common(got, struck, has_wrong(step) || lacks_locks)) is_atomic_ = step.atomic;
       break;
     }
     case StepKind::seek_shared: check_common(got, struck, has_wrong(step)); break;
     case StepKind::get_size:
       for (std::size_t rank = 0; rank < got.size(); ++rank) {
-        if (!got[rank].error && got[rank].value != std::ssize(file_)) report(rank, "wrong size");
-        if (got[rank].error && struck.empty()) report(rank, told(got[rank].error));
+        const Got& one = got[rank];
+        const bool is_right = buffers_
+                                  ? one.value >= held_.least_end(static_cast<int>(rank)) &&
+                                        one.value <= std::max(std::ssize(*now), held_.most_end())
+                                  : one.value == std::ssize(file_);
+        if (!one.error && !is_right) report(rank, "wrong size");
+        const bool has_cause = !struck.empty() || may_be_behind(rank, one.error.error_class);
+        if (one.error && !has_cause) report(rank, told(one.error));
       }
       break;
     default: problems_.add(place_ + ": no script has such a step"); break;
   }
   const bool may_change = (step.kind == StepKind::access && step.is_write) ||
                           step.kind == StepKind::set_size || step.kind == StepKind::preallocate;
-  if (!may_change && *now != file_) problems_.add(place_ + ": the file changed");
+  if (!may_change && !may_become(*now)) problems_.add(place_ + ": the file changed");
+  if (buffers_) lose_what_failed(step, got, struck);
+  if (buffers_) held_.note_change(file_, *now);
   file_ = *now;
 }
 
@@ -145,13 +158,15 @@ void Inspector::check_access(const Step& step, const std::vector<Got>& got, cons
     if (!wrong.empty()) problems_.add(place_ + ": " + wrong);
   }
   note_failures(step, got, now, struck);
+  if (buffers_ && step.is_write) hold_back(step, got, struck);
 }
 
-ByteCount Inspector::expected_bytes(const Step& step, std::size_t rank, ByteCount begin) const {
+ByteCount Inspector::expected_bytes(const Step& step, std::size_t rank, ByteCount begin,
+                                    ByteCount file_end) const {
   const ByteCount wanted = wanted_bytes(step.parts[rank]);
   if (step.is_write || views_[rank].shows_nothing()) return wanted;
   ByteCount bytes = 0;
-  while (bytes < wanted && views_[rank].offset_of(begin + bytes) < std::ssize(file_)) ++bytes;
+  while (bytes < wanted && views_[rank].offset_of(begin + bytes) < file_end) ++bytes;
   return bytes;
 }
 
@@ -165,7 +180,8 @@ void Inspector::check_count(const Step& step, std::size_t rank, const Got& got,
   const bool writes = step.is_write;
   const bool is_ordered = step.positioning == Positioning::shared && step.is_collective;
   const ByteCount wanted = wanted_bytes(step.parts[rank]);
-  const ByteCount expected = is_ordered ? wanted : expected_bytes(step, rank, got.begin);
+  const ByteCount expected =
+      is_ordered ? wanted : expected_bytes(step, rank, got.begin, std::ssize(file_));
   // Another process has cut the file, above the store's loop; below it the loop reads on.
   const bool was_cut =
       script_.layer == Layer::store && std::ranges::any_of(struck, [](const Struck& one) {
@@ -176,7 +192,7 @@ void Inspector::check_count(const Step& step, std::size_t rank, const Got& got,
     if (got.begin < 0) report(rank, "goes to a place that cannot be known");
     // Where an ordered read begins is found later.
     const bool may_be_less = !writes && (was_cut || is_ordered);
-    if (got.bytes != expected && !may_be_less) {
+    if (got.bytes != expected && !may_be_less && !may_count(step, rank, got)) {
       report(rank, "moved " + std::to_string(got.bytes) + " instead of " +
                        std::to_string(expected) + " bytes and has no error");
     }
@@ -184,7 +200,7 @@ void Inspector::check_count(const Step& step, std::size_t rank, const Got& got,
   }
   const bool lacks_verdict = settings().verify && any_of(struck, Operation::memory);
   if (writes && got.bytes == wanted && wanted > 0 && !any_of(struck, Operation::lock) &&
-      !lacks_verdict) {
+      !lacks_verdict && behind_[rank].empty()) {
     report(rank, "failed with a full count: " + told(got.error));
   }
   if (!lacks_pointer(step, got) && !may_fail(step, rank, got, struck)) {
@@ -206,6 +222,7 @@ bool Inspector::may_fail(const Step& step, std::size_t rank, const Got& got,
   const bool is_ordered = step.positioning == Positioning::shared && step.is_collective;
   // A rank without memory cannot read back what another wrote.
   if (writes && settings().verify && any_of(struck, Operation::memory)) return true;
+  if (may_be_behind(rank, got.error.error_class)) return true;
   return std::ranges::any_of(struck, [&](const Struck& one) {
     if (!is_error(one.kind) || class_of(one) != got.error.error_class) return false;
     const bool is_own = one.rank == static_cast<int>(rank) || one.rank < 0;
@@ -228,6 +245,7 @@ void Inspector::check_verdicts(const Step& step, const std::vector<Got>& got,
   for (std::size_t rank = 0; rank < got.size(); ++rank) {
     if (step.parts[rank].wrong || !got[rank].error) continue;
     if (lacks_pointer(step, got[rank])) continue;
+    if (may_be_behind(rank, got[rank].error.error_class)) continue;
     if (got[rank].error.error_class != class_of(errors[0])) {
       report(rank, "has not the class of the fault: " + told(got[rank].error));
     }
@@ -273,6 +291,7 @@ void Inspector::note_failures(const Step& step, const std::vector<Got>& got, con
       const auto offset = static_cast<std::size_t>(views_[rank].offset_of(one.begin + i));
       const auto place = static_cast<std::size_t>(given.places[static_cast<std::size_t>(i)]);
       if (offset < now.size() && now[offset] == given.bytes[place]) continue;
+      if (is_held_back(step) || may_be_there(static_cast<FileOffset>(offset), now)) continue;
       untold_[rank].insert(causes.begin(), causes.end());
       if (untold_[rank].empty()) report(rank, "its data is missing although nothing struck");
       failed_[rank] += 1;
@@ -288,6 +307,7 @@ bool Inspector::others_failed(std::size_t rank) const {
 void Inspector::check_size(const Step& step, const std::vector<Got>& got, const Strikes& struck) {
   const Bytes now = world_.content().value();
   const bool failed = check_common(got, struck, has_wrong(step));
+  if (buffers_) return check_held_size(step, got, now);
   Bytes expected = file_;
   const auto size = static_cast<std::size_t>(step.value);
   if (!failed && (step.kind == StepKind::set_size || size > expected.size())) expected.resize(size);
@@ -329,6 +349,7 @@ void Inspector::check_sync(const std::vector<Got>& got, const Strikes& struck) {
       known_[rank] = std::accumulate(failed_.begin(), failed_.end(), 0) - failed_[rank];
     }
   }
+  if (buffers_) check_emptied(got, world_.content().value_or(Bytes{}));
 }
 
 void Inspector::check_final_sync(const std::vector<Got>& got) {
@@ -338,6 +359,7 @@ void Inspector::check_final_sync(const std::vector<Got>& got) {
 
 void Inspector::check_close(const std::vector<Got>& got, const Strikes& struck) {
   place_ = "close";
+  note_behind(struck);
   const bool any_failed = std::ranges::any_of(failed_, [](int number) { return number > 0; });
   const bool must_fail = any_of(struck, Operation::close) || any_of(struck, Operation::remove);
   const bool may_fail =
@@ -359,7 +381,9 @@ void Inspector::check_close(const std::vector<Got>& got, const Strikes& struck) 
     problems_.add("close: the file was not deleted");
   }
   if (!script_.mode.delete_on_close && !now) problems_.add("close: the file is gone");
-  if (now && *now != file_) problems_.add("close: the file changed");
+  if (!now) return;
+  if (buffers_) return check_emptied(got, *now);
+  if (*now != file_) problems_.add("close: the file changed");
 }
 
 }  // namespace headrace::faults

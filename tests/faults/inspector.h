@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "faults/held_back.h"
 #include "faults/script.h"
 #include "faults/world.h"
 #include "sim/runner.h"
@@ -55,12 +56,29 @@ class Inspector {
   std::string wrong_read(const Step& step, const std::vector<Got>& got, const Bytes& now) const;
   bool lacks_pointer(const Step& step, const Got& got) const;
   bool may_fail(const Step& step, std::size_t rank, const Got& got, const Strikes& struck) const;
-  ByteCount expected_bytes(const Step& step, std::size_t rank, ByteCount begin) const;
+  ByteCount expected_bytes(const Step& step, std::size_t rank, ByteCount begin,
+                           ByteCount file_end) const;
   /// All have one outcome; whether it is an error.
   bool check_common(const std::vector<Got>& got, const Strikes& struck, bool is_invalid);
   void check_size(const Step& step, const std::vector<Got>& got, const Strikes& struck);
   void check_sync(const std::vector<Got>& got, const Strikes& struck);
   bool others_failed(std::size_t rank) const;
+
+  // With buffers (HEADRACE_IOBUF) all of these allow what calls may leave to a later one.
+  void note_behind(const Strikes& struck);
+  bool may_be_behind(std::size_t rank, ErrorClass error_class) const;
+  bool is_held_back(const Step& step) const;
+  bool may_become(const Bytes& now) const;
+  bool may_be_there(FileOffset offset, const Bytes& now) const;
+  bool may_read(const Got& got, std::size_t rank, FileOffset offset, std::uint8_t byte,
+                const Bytes& now) const;
+  bool may_count(const Step& step, std::size_t rank, const Got& got) const;
+  void hold_back(const Step& step, const std::vector<Got>& got, const Strikes& struck);
+  void hold_back_part(const Step& step, std::size_t rank, const Got& got, const Strikes& struck);
+  void hold_back_ordered(const Step& step, const std::vector<Got>& got);
+  void lose_what_failed(const Step& step, const std::vector<Got>& got, const Strikes& struck);
+  void check_emptied(const std::vector<Got>& got, const Bytes& now);
+  void check_held_size(const Step& step, const std::vector<Got>& got, const Bytes& now);
 
   const Script& script_;
   World& world_;
@@ -75,6 +93,11 @@ class Inspector {
   std::set<ErrorClass> failed_with_;  ///< what writes that may lack data have failed with
   bool may_have_failed_ = false;      ///< a write that nobody waited for
   bool shares_memory_ = false;
+  const bool buffers_;  ///< small calls may stay in a rank's buffers
+  bool is_atomic_ = false;
+  HeldBack held_;
+  /// Of each rank: with what classes a later call may tell that its buffers could not be written.
+  std::vector<std::set<ErrorClass>> behind_;
   bool lost_pointer_ = false;  ///< perhaps: other nodes cannot ask for it
   std::string place_;
 };

@@ -46,7 +46,9 @@ std::string Inspector::wrong_write(const Step& step, const std::vector<Got>& got
       const std::uint8_t byte =
           memory.bytes[static_cast<std::size_t>(memory.places[static_cast<std::size_t>(i)])];
       const bool is_there = offset < now.size() && now[offset] == byte;
-      if (i < got[rank].bytes && !got[rank].is_unknown && !is_there) {
+      const bool may_come =
+          is_held_back(step) || may_be_there(static_cast<FileOffset>(offset), now);
+      if (i < got[rank].bytes && !got[rank].is_unknown && !is_there && !may_come) {
         return "byte " + std::to_string(i) + " of rank " + std::to_string(rank) +
                " is counted but missing";
       }
@@ -56,9 +58,12 @@ std::string Inspector::wrong_write(const Step& step, const std::vector<Got>& got
   if (now.size() < file_.size()) return "the file became shorter";
   for (std::size_t i = 0; i < now.size(); ++i) {
     const std::uint8_t before = i < file_.size() ? file_[i] : std::uint8_t{0};
-    if (now[i] != before && now[i] != given[i]) return "byte " + std::to_string(i) + " is nobody's";
+    const bool is_somebodys =
+        now[i] == before || now[i] == given[i] || may_be_there(static_cast<FileOffset>(i), now);
+    if (!is_somebodys) return "byte " + std::to_string(i) + " is nobody's";
   }
-  if (now.size() > file_.size() && given.back() < 0) return "the file grew by nobody's bytes";
+  const bool has_grown = now.size() > file_.size() && std::ssize(now) > held_.most_end();
+  if (has_grown && given.back() < 0) return "the file grew by nobody's bytes";
   return {};
 }
 
@@ -78,6 +83,15 @@ std::string Inspector::wrong_read(const Step& step, const std::vector<Got>& got,
         continue;
       }
       const auto offset = static_cast<std::size_t>(views_[rank].offset_of(got[rank].begin + i));
+      if (buffers_) {
+        const std::uint8_t byte = got[rank].memory[place];
+        if (!may_read(got[rank], rank, static_cast<FileOffset>(offset), byte, now)) {
+          return "byte " + std::to_string(i) + " that rank " + std::to_string(rank) +
+                 " reads is nobody's, or not the one that it wrote";
+        }
+        expected[place] = byte;
+        continue;
+      }
       if (offset >= now.size()) return "rank " + std::to_string(rank) + " counts too many bytes";
       expected[place] = now[offset];
     }
