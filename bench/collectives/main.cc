@@ -1,5 +1,7 @@
 // Collective operations through what is preloaded against the MPI library's own, in turns within
 // one job; with --guidelines, also against the same done by other operations, both ways.
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <sstream>
@@ -193,7 +195,13 @@ void add_sent(JsonWriter& json, const std::string& way, const std::vector<SentBy
   json.close_array();
 }
 
-std::string json_of(const World& world, const std::vector<Finding>& all,
+/// Whether ranks outnumber the cores of a node. Collective.
+bool is_any_node_crowded(const World& world) {
+  const bool shares = world.largest_node > 1;
+  return sum(world, shares && world.largest_node > sysconf(_SC_NPROCESSORS_ONLN) ? 1 : 0) > 0;
+}
+
+std::string json_of(const World& world, bool is_crowded, const std::vector<Finding>& all,
                     const std::vector<std::string>& left_out) {
   constexpr const char* kWays[] = {"plain", "headrace"};
   constexpr const char* kGuidelineWays[] = {"plain", "plain_emulated", "headrace",
@@ -205,6 +213,7 @@ std::string json_of(const World& world, const std::vector<Finding>& all,
   json.member("ranks", world.size);
   json.member("nodes", world.node_count);
   json.member("node_ranks", world.largest_node);
+  json.member("crowded", is_crowded);
   json.open_array("node_sizes");
   for (const int size : world.node_sizes) json.member("", size);
   json.close_array();
@@ -268,8 +277,9 @@ int body(int argc, char** argv) {
     if (world.rank == 0) print(all.back());
   }
   if (all.empty()) throw AgreedFailure(left_out.front() + ", make --least and --most smaller");
+  const bool is_crowded = is_any_node_crowded(world);
   if (world.rank == 0 && parameters.print) {
-    std::printf("results\n%s\nend of results\n", json_of(world, all, left_out).c_str());
+    std::printf("results\n%s\nend of results\n", json_of(world, is_crowded, all, left_out).c_str());
     std::fflush(stdout);
   }
   return wrong == 0 ? 0 : 1;

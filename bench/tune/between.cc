@@ -51,6 +51,7 @@ void measure_messages(MPI_Comm both, double seconds, std::vector<Figure>& figure
 }
 
 /// The first writes a number, the other reads it once it has been told that the write returned.
+/// Where the other has no such file it sees none of the writes.
 Coherence measure_coherence(MPI_Comm both, const std::string& path) {
   constexpr std::int64_t kTries = 50;
   int rank = 0;
@@ -58,7 +59,13 @@ Coherence measure_coherence(MPI_Comm both, const std::string& path) {
   MpiFile file;
   if (rank == 0) require(file.open(MPI_COMM_SELF, path, true, MPI_INFO_NULL));
   MPI_Barrier(both);
-  if (rank == 1) require(file.open(MPI_COMM_SELF, path, false, MPI_INFO_NULL));
+  int has_file = 1;
+  if (rank == 1) has_file = file.open(MPI_COMM_SELF, path, false, MPI_INFO_NULL).empty() ? 1 : 0;
+  MPI_Bcast(&has_file, 1, MPI_INT, 1, both);
+  if (has_file == 0) {
+    require(file.close());
+    return {kTries, kTries};
+  }
   std::int64_t stale = 0;
   for (std::int64_t i = 1; i <= kTries; ++i) {
     std::int64_t number = i;

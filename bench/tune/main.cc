@@ -132,6 +132,7 @@ int body(int argc, char** argv) {
   const RemovedOnSignal removed(place.file, world.rank == 0);
   Results results;
   const double of_nodes = world.node_count > 1 && parameters.piece.bytes == 0 ? 0.1 : 0;
+  if (of_nodes > 0 && world.rank == 0) std::printf("nodes %d\n", world.node_count);
   if (is_first_node == 1) {
     std::vector<Task> tasks;
     if (parameters.piece.bytes > 0) {

@@ -35,9 +35,15 @@ class Site:
         """What `module use` is given."""
         return self.prefix / "modulefiles"
 
+    @property
+    def profiles(self) -> Path:
+        """Where jobs look for what `headrace tune` has measured."""
+        return self.prefix / "profiles"
+
 
 def write(site: Site) -> list[tuple[Path, str]]:
-    """Writes the files of a site. Returns each with what was done: "written" or "kept".
+    """Writes the files of a site, and makes its directory of profiles. Returns each with what was
+    done: "written", "made" or "kept".
 
     The site's settings are never overwritten, and a module file only if it was written here.
     Errors: HeadraceError.
@@ -51,7 +57,8 @@ def write(site: Site) -> list[tuple[Path, str]]:
     }
     for path in texts:
         _refuse_edited(path)
-    return [(path, _put(path, text)) for path, text in texts.items()]
+    done = [(path, _put(path, text)) for path, text in texts.items()]
+    return [*done, (site.profiles, _make(site.profiles))]
 
 
 def _require_quotable(path: Path) -> None:
@@ -99,6 +106,16 @@ def _refuse_edited(path: Path) -> None:
             "it was not written by 'headrace site init', or its first comment was changed",
             "move it away, or give another folder",
         )
+
+
+def _make(folder: Path) -> str:
+    if os.path.lexists(folder):
+        return "kept"
+    try:
+        make_public_directory(folder)
+    except OSError as error:
+        raise unwritable(folder, error, "give a folder that you may write to") from error
+    return "made"
 
 
 def _put(path: Path, text: str) -> str:

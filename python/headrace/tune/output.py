@@ -101,10 +101,13 @@ def between_nodes(measured: Measured) -> str:
         )
     if measured.nodes < 2:
         return distance + "Between nodes nothing was measured: the job had one node."
-    return (
-        distance + f"Of {measured.coherence_tries} reads of what another node had just written, "
+    seen = (
+        f"Of {measured.coherence_tries} reads of what another node had just written, "
         f"{measured.coherence_stale} did not see it."
     )
+    if measured.coherence_stale == measured.coherence_tries > 0:
+        seen += " Do the nodes share this directory?"
+    return distance + seen
 
 
 def show_confirmed(console: Console, pattern: Pattern, gain: Interval, paths: str) -> None:

@@ -21,13 +21,14 @@ from headrace.bench.runner import (
     start_captured,
     why_of,
 )
-from headrace.errors import HeadraceError
+from headrace.errors import HeadraceError, say
 from headrace.launch.values import Launch
 from headrace.tune.figures import Measured, from_program
 
 PROGRAM = "tune"
 NOT_MEASURED = "the file system was not measured"
 PROGRESS = re.compile(r"progress (\d+)/(\d+) (.*)")
+NODES = re.compile(r"nodes (\d+)")
 # With the rank before it: "0: ", "[0] ", "[1,0]<stdout>:".
 LABELLED = re.compile(r"\S.*[:>\]] ?progress \d+/\d+ .*")
 # A job may take longer than it was told to: each figure needs a few samples. So many times as long,
@@ -112,6 +113,8 @@ def _follow(child: "subprocess.Popen[str]", limit: float, tell: Tell) -> tuple[s
         for line in _lines(child, end):
             if found := PROGRESS.fullmatch(line):
                 tell(int(found[1]), int(found[2]), found[3])
+            elif found := NODES.fullmatch(line):
+                _tell_nodes(int(found[1]))
             elif LABELLED.fullmatch(line):
                 raise HeadraceError(
                     NOT_MEASURED,
@@ -136,6 +139,14 @@ def _follow(child: "subprocess.Popen[str]", limit: float, tell: Tell) -> tuple[s
             1,
         ) from error
     return "\n".join(figures), rest
+
+
+def _tell_nodes(nodes: int) -> None:
+    """Before a job of several is measured, whose profile is of use for less than it may seem."""
+    say(
+        f"the job has {nodes} nodes: the profile will apply to files of one node only, and what is "
+        "measured between nodes is only shown"
+    )
 
 
 def _lines(child: "subprocess.Popen[str]", end: float) -> Iterator[str]:

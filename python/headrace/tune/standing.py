@@ -123,6 +123,19 @@ def why_ignored(path: Path) -> str:
         return error.strerror or str(error)
 
 
+def scope_of(path: Path) -> str:
+    """What a profile that lies where jobs look applies to. Errors: HeadraceError if they ignore it,
+    or if it cannot be read."""
+    if why := why_ignored(path):
+        raise HeadraceError(f"profile '{path}' is ignored", why, remedy_of(why, path))
+    one = read_profile(path)
+    if not one.counts:
+        return "nothing (no choice was faster by its costs)"
+    place = f"{one.file_system} at {one.mount}" if one.mount else f"any {one.file_system}"
+    processor = f" on '{one.processor}'" if one.processor else ""
+    return f"{place}{processor}, to files of one node, of up to {one.node_ranks} ranks"
+
+
 def require_trusted(folder: Path) -> None:
     """Raises HeadraceError if the library would ignore all that lies in a directory."""
     try:

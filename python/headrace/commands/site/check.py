@@ -10,10 +10,13 @@ from headrace.bench.programs import ALL, CHOICES
 from headrace.bench.runner import Host, find_wanted
 from headrace.bench.workspace import workspace
 from headrace.commands._options import directory_option
-from headrace.errors import say
+from headrace.errors import HeadraceError, say
 from headrace.launch.preload import find_library, preloaded_library
+from headrace.places import visible_in
+from headrace.settings.standing import with_home
 from headrace.site.check import checks, settings_problems
 from headrace.site.given import Given, read_modules, unreadable
+from headrace.tune import standing
 
 
 @click.command()
@@ -34,7 +37,8 @@ def check(prefix: Path | None, wanted: str, directory: Path | None) -> int:
 
     Reads what the module files in PREFIX set, which is what 'headrace site init' was given, and
     starts small jobs with that under each MPI; their bytes are checked. Tells what is wrong in the
-    site's settings and hints, and what users cannot read. Without PREFIX: jobs get what this shell
+    site's settings and hints, what each of its profiles applies to, and what users cannot read.
+    Without PREFIX: jobs get what this shell
     has loaded. Exit code 1 if something is wrong.
     """
     every = read_modules(prefix.absolute()) if prefix is not None else [_loaded(os.environ)]
@@ -60,11 +64,25 @@ def _loaded(environ: Mapping[str, str]) -> Given:
     return Given(None, library, Path(settings) if settings else None)
 
 
+def _check_profiles(settings: Path) -> list[str]:
+    """Shows what each profile beside the site's settings applies to, and returns what is wrong."""
+    problems = []
+    for path in visible_in(settings.parent / standing.FOLDER, ".toml"):
+        try:
+            applies_to = standing.scope_of(path)
+        except HeadraceError as error:
+            problems.append(str(error))
+            continue
+        click.echo(f"{path}: applies to {applies_to}")
+    return problems
+
+
 def _check(given: Given, hosts: list[Host], folder: Path) -> list[str]:
     """Shows what is found, and returns what is wrong."""
     problems = settings_problems(given, folder, os.environ)
     if given.settings is not None:
         click.echo(f"{given.settings}: {'not used as it is' if problems else 'used'}")
+        problems += _check_profiles(Path(with_home(str(given.settings), os.environ)))
     if not os.path.isfile(given.library):
         return [
             *problems,

@@ -15,12 +15,13 @@ from headrace.site.files import Site, write
 @click.command()
 @click.argument("prefix", type=click.Path(file_okay=False, path_type=Path))
 def init(prefix: Path) -> None:
-    """Write module files and a file of settings for all users into PREFIX.
+    """Write module files, a file of settings and a directory of profiles for all users into PREFIX.
 
     \b
     PREFIX/modulefiles/headrace/VERSION.lua     for Lmod
     PREFIX/modulefiles/headrace/VERSION         for Environment Modules
     PREFIX/headrace.toml                        settings and hints of the site; kept if it is there
+    PREFIX/profiles                             for what 'headrace tune' measures for all users
 
     docs/site.md leads through all of it.
     """
@@ -38,3 +39,4 @@ def init(prefix: Path) -> None:
     click.echo("\nNext, on a node where jobs run:")
     click.echo(f"    headrace site check {site.prefix}")
     click.echo(f"    module use {site.modules} && module load headrace")
+    click.echo(f"    headrace tune DIRECTORY --output {site.profiles}/NAME.toml")

@@ -53,7 +53,7 @@ _MEASURES = ("ranks", "wanted", "operations", "least", "most", "batches", "minut
     "ranks",
     multiple=True,
     type=click.IntRange(min=2),
-    help="Ranks of a job; repeatable. What is taken must win in all.  [default: 2]",
+    help="Ranks of a job; repeatable. What is taken must win with fewer, too.  [default: 2]",
 )
 @mpis_option
 @sizes_options
