@@ -21,6 +21,7 @@ from headrace.analysis.procedures import CLASSES, MATCHED
 from headrace.analysis.regions import Region, regions
 from headrace.analysis.run import Run, run
 from headrace.analysis.settings import Setting, settings, variables
+from headrace.analysis.shipped_collectives import uses_for
 from headrace.analysis.targets import Target
 from headrace.analysis.timeline import Timeline, timeline
 from headrace.analysis.waiting import Wait, Waits, waiting
@@ -63,7 +64,8 @@ class Class:
 class Quality:
     """What is known of how good the numbers are; None: not measured. off: of the rank for which
     recording was off for longest. Of all ranks, mismatched: ends of regions, unsized: receives
-    without bytes. held_twice: files whose data is at risk (analysis/decisions.py)."""
+    without bytes. held_twice: files whose data is at risk (analysis/decisions.py). python: its
+    version, if lines of Python are not known."""
 
     folded: int | None = None
     checks: int | None = None
@@ -75,6 +77,7 @@ class Quality:
     mismatched: int | None = None
     unsized: int | None = None
     held_twice: tuple[str, ...] = ()
+    python: str = ""
 
 
 @dataclass(frozen=True)
@@ -195,8 +198,9 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
     others = tuple(accesses(record))
     limits = eager(record.facts, job.nodes, totals.procedures)
     limit = limit_in_force(limits, job.nodes)
-    by_cost = costs(job, totals, of_files.by_rank(record, "exchange"), limit and limit.bytes)
     chosen = settings(record)
+    exchange = of_files.by_rank(record, "exchange")
+    by_cost = costs(job, totals, exchange, limit and limit.bytes, uses_for(job, chosen))
     return Findings(
         run=job,
         classes=tuple(
@@ -232,6 +236,7 @@ def analyse(record: Record, most_sites: int = MOST_SITES) -> Findings:
             sum(one.mismatched for one in job.ranks),
             sum(one.unsized for one in job.ranks),
             held_twice(record),
+            record.facts.get("python_without_lines", ""),
         ),
         metrics=metrics(record, job, totals, waits, by_cost, files)
         | {"eager_limit_bytes": limit and limit.bytes},

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
 from headrace.analysis.paths import UNKNOWN, Paths
-from headrace.analysis.procedures import only_receives
+from headrace.analysis.procedures import bytes_of
 from headrace.record.tables import Node, Record
 
 BINS = ("<16 B", "<256 B", "<4 KiB", "<64 KiB", "<1 MiB", "<16 MiB", ">=16 MiB")
@@ -114,7 +114,7 @@ def _add_node(totals: Totals, node: Node, matched: set[str]) -> None:
         time, least, greatest, region = row[9:]
         procedure = node.text(name) or "?"
         place = paths[path] if path >= 0 else UNKNOWN
-        moved = received if only_receives(procedure) else sent
+        moved = bytes_of(procedure, sent, received)
         together = [totals.procedures[procedure], totals.sites[procedure, place]]
         if region in regions:
             together.append(totals.regions[regions[region]][procedure])

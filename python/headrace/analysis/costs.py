@@ -7,13 +7,15 @@ W_i is known as an interval, and so is the bound (docs/advice.md#the-bound).
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from headrace.analysis.calls import Sums, Totals
+from headrace.analysis.generated.collective_uses import Use
 from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
 from headrace.analysis.procedures import COLLECTIVE, MATCHED, SYNCS
 from headrace.analysis.run import Rank, Run
+from headrace.analysis.shipped_collectives import is_carried_out
 from headrace.analysis.waiting import PerRank, least_by_rank, most_by_rank
 
 SMALL_COLLECTIVE = 64  # bytes of a call
@@ -71,7 +73,8 @@ _SITES: dict[str, tuple[Callable[[str], bool], int]] = {
 }
 
 
-NAMES = (*_PROCEDURES, *_SITES, "balance", "off_cpu", "system", "io_exchange")
+NAMES = (*_PROCEDURES, *_SITES, "shipped_collectives", "balance", "off_cpu", "system")
+NAMES += ("io_exchange",)
 
 
 @dataclass(frozen=True)
@@ -169,10 +172,15 @@ def _elsewhere(waits: PerRank, rank: int, replaced: Mapping[str, Mapping[int, in
 
 
 def costs(
-    run: Run, totals: Totals, exchange: Mapping[int, int], eager_limit: int | None = None
+    run: Run,
+    totals: Totals,
+    exchange: Mapping[int, int],
+    eager_limit: int | None = None,
+    uses: Sequence[Use] = (),
 ) -> dict[str, Cost]:
     """By name, all that this version knows. exchange: ns of each rank's threads in collective
-    transfers. eager_limit: bytes above which sends wait for their receivers, if known."""
+    transfers. eager_limit: bytes above which sends wait for their receivers, if known. uses: rows
+    of the table of collective operations that would count."""
     costing = Costing(run, totals)
     inside = [(name, sums) for name, sums in totals.procedures.items() if name not in OUTSIDE_RUN]
     sites = [(name, sums) for (name, _), sums in totals.sites.items() if name not in OUTSIDE_RUN]
@@ -183,6 +191,9 @@ def costs(
     for kind, (takes, most) in _SITES.items():
         small = [(n, s) for n, s in sites if takes(n) and s.calls and s.bytes <= most * s.calls]
         made[kind] = costing.of(small)
+    made["shipped_collectives"] = costing.of(
+        [(name, sums) for name, sums in sites if is_carried_out(uses, run, name, sums)]
+    )
     if eager_limit is not None:
         above = [(n, s) for n, s in sites if n in _STANDARD and _is_just_above(eager_limit, s)]
         made["sends_above_eager"] = costing.of(above)

@@ -11,21 +11,24 @@ _ONLY_RECEIVE = {
     *("MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome"),
 }
 _ONLY_RECEIVE_PREFIXES = ("MPI_File_read", "MPI_File_iread")
+# They start requests that send and others that receive.
+_SEND_AND_RECEIVE = {"MPI_Start", "MPI_Startall"}
 
 # No rank leaves one of these before all have come.
 SYNCHRONISING = {
     *("MPI_Barrier", "MPI_Allreduce", "MPI_Reduce_scatter", "MPI_Reduce_scatter_block"),
-    *("MPI_Allgather", "MPI_Allgatherv", "MPI_Alltoall", "MPI_Alltoallv", "MPI_Alltoallw"),
+    *("MPI_Allgather", "MPI_Alltoall"),
 }
-# In these all ranks of a communicator meet, but some need not wait.
-_ROOTED = {
+# In these all ranks of a communicator meet, but some need not wait: each is of a root or of ranks
+# in order, or counts may be 0.
+_LOOSE = {
     *("MPI_Bcast", "MPI_Reduce", "MPI_Gather", "MPI_Gatherv", "MPI_Scatter", "MPI_Scatterv"),
-    *("MPI_Scan", "MPI_Exscan"),
+    *("MPI_Scan", "MPI_Exscan", "MPI_Allgatherv", "MPI_Alltoallv", "MPI_Alltoallw"),
 }
 # The barriers that HEADRACE_COLL_SYNC puts before collective operations.
-SYNCS = {f"{name}(sync)" for name in (SYNCHRONISING | _ROOTED) - {"MPI_Barrier"}}
+SYNCS = {f"{name}(sync)" for name in (SYNCHRONISING | _LOOSE) - {"MPI_Barrier"}}
 SYNCHRONISING |= SYNCS
-MATCHED = SYNCHRONISING | _ROOTED
+MATCHED = SYNCHRONISING | _LOOSE
 
 # They may return before the receiver is there, if the library has room for the message. A
 # Sendrecv's size is that of what it sends.
@@ -42,5 +45,10 @@ WAITING = {
 }
 
 
-def only_receives(procedure: str) -> bool:
-    return procedure in _ONLY_RECEIVE or procedure.startswith(_ONLY_RECEIVE_PREFIXES)
+def bytes_of(procedure: str, sent: int, received: int) -> int:
+    """What counts as the bytes of its calls."""
+    if procedure in _SEND_AND_RECEIVE:
+        return sent + received
+    if procedure in _ONLY_RECEIVE or procedure.startswith(_ONLY_RECEIVE_PREFIXES):
+        return received
+    return sent

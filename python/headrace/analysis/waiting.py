@@ -1,8 +1,8 @@
 """How long ranks waited for others in blocking collective calls: an interval that holds the truth.
 
-Within a node the record has when ranks entered. Elsewhere a rank's wait in a call is what it took
-longer there than the fastest rank of the same call; of that the record has sums and least times
-only, so the wait is bracketed (docs/report.md#waiting). Of a rank's threads the mean counts.
+Within a node the record has when ranks entered. Elsewhere it has sums and least times only, of
+waiting and transfer together. So the wait is bracketed (docs/report.md#waiting), by what is known
+of transfers: see UNEQUAL. Of a rank's threads the mean counts.
 """
 
 from collections import defaultdict
@@ -16,6 +16,9 @@ from headrace.analysis.run import Run
 from headrace.record.tables import Record
 
 INTRACOMMUNICATOR = 0
+UNEQUAL = 2
+"""Once all have come, no rank is taken to be in a call for longer than so many times what another
+one is."""
 PerRank = dict[str, dict[int, int]]  # ns, by procedure and rank
 
 
@@ -121,7 +124,7 @@ def _messages(
 
 
 def _most(one: RankTime, floor: int) -> int:
-    """floor: the least time of any call that may have been the same one."""
+    """floor: the least transfer of any call that may have been the same one."""
     rest = one.time - one.known_time - (one.calls - one.known_calls) * floor
     return min(one.time, one.known_most + max(0, rest))
 
@@ -143,7 +146,8 @@ def _awaited(record: Record, run: Run) -> tuple[Awaited, ...]:
 
 
 def _fastest(totals: Totals):
-    """The least time of any call that may have been the same call, by procedure and shape."""
+    """The least transfer of any call that may have been the same call, by procedure and shape: in
+    each call some rank came last, so all of its time was transfer."""
     by_size: dict[tuple[str, int], int] = {}
     unknown: dict[str, int] = {}
     for (procedure, shape, _), by_rank in totals.matched.items():
@@ -158,7 +162,7 @@ def _fastest(totals: Totals):
         if shape.kind != INTRACOMMUNICATOR:
             return 0  # who took part is not known
         least = by_size[procedure, shape.size]
-        return min(least, unknown.get(procedure, least))
+        return min(least, unknown.get(procedure, least)) // UNEQUAL
 
     return fastest
 
@@ -173,20 +177,20 @@ def _least_waits(totals: Totals, run: Run) -> dict[str, int]:
         if procedure not in SYNCHRONISING or shape.kind != INTRACOMMUNICATOR or shape.size != ranks:
             continue
         if _is_matched(by_rank.values(), ranks):
-            found[procedure] += _above_fastest(run, by_rank)
+            found[procedure] += _sum(run, _surely_waited(by_rank))
             continue
         for rank, one in by_rank.items():  # ranks that call it at different places
             rest[procedure][rank].calls += one.calls
             rest[procedure][rank].time += one.time
     for procedure, by_rank in rest.items():
         if _is_matched(by_rank.values(), ranks):
-            found[procedure] += _above_fastest(run, by_rank)
+            found[procedure] += _sum(run, _surely_waited(by_rank))
     return found
 
 
 def most_by_rank(totals: Totals, run: Run) -> PerRank:
-    """What each rank waited at most: in matched calls what they took longer than the fastest call
-    that may have been the same one, in all others of the run the whole time."""
+    """What each rank waited at most: in matched calls what they took longer than the least transfer
+    of any that may have been the same one, in all others of the run the whole time."""
     fastest = _fastest(totals)
     found: PerRank = {
         name: dict(sums.by_rank)
@@ -206,7 +210,7 @@ def most_by_rank(totals: Totals, run: Run) -> PerRank:
 
 def least_by_rank(totals: Totals, run: Run) -> PerRank:
     """What each rank waited at least: as the record has it, or in calls of all ranks what it took
-    longer than the rank that took least."""
+    longer than any transfer."""
     ranks = run.count
     found: PerRank = defaultdict(lambda: defaultdict(int))
     for procedure, known in totals.messages.items():
@@ -220,9 +224,8 @@ def least_by_rank(totals: Totals, run: Run) -> PerRank:
         if procedure not in SYNCHRONISING or shape.kind != INTRACOMMUNICATOR or shape.size != ranks:
             continue
         if _is_matched(by_rank.values(), ranks):
-            least = min(one.time for one in by_rank.values())
-            for rank, one in by_rank.items():
-                found[procedure][rank] += one.time - least
+            for rank, waited in _surely_waited(by_rank).items():
+                found[procedure][rank] += waited
     return {name: run.means(by_rank) for name, by_rank in found.items()}
 
 
@@ -231,6 +234,8 @@ def _is_matched(parts: Iterable[RankTime], ranks: int) -> bool:
     return ranks > 1 and len(counts) == ranks and len(set(counts)) == 1
 
 
-def _above_fastest(run: Run, by_rank: Mapping[int, RankTime]) -> int:
-    least = min(one.time for one in by_rank.values())
-    return _sum(run, {rank: one.time - least for rank, one in by_rank.items()})
+def _surely_waited(by_rank: Mapping[int, RankTime]) -> dict[int, int]:
+    """In matched calls. In each, no transfer is longer than UNEQUAL times the fastest rank's time,
+    and the fastest ones together took no longer than any one rank."""
+    longest = UNEQUAL * min(one.time for one in by_rank.values())
+    return {rank: max(0, one.time - longest) for rank, one in by_rank.items()}

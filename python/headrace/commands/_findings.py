@@ -30,6 +30,7 @@ from headrace.profile.traced import Calls, Traced, traced
 from headrace.record.merge import merge
 from headrace.record.reader import read
 from headrace.record.tables import Record
+from headrace.symbols.kept import NONE_KEPT, KeptFiles
 from headrace.symbols.optimisation import optimised
 from headrace.symbols.resolver import resolve, resolve_frames
 
@@ -59,7 +60,7 @@ def _analysed(record: Record, most_sites: int = MOST_SITES) -> Findings:
     return replace(found, metrics=found.metrics | order_metrics(record))
 
 
-def profile_of(files: Sequence[Path]) -> RunProfile:
+def profile_of(files: Sequence[Path], kept: KeptFiles = NONE_KEPT) -> RunProfile:
     """What runs are compared by: of a Darshan log, or of the parts of one record."""
     name = str(files[0])
     found = _of_log(files)
@@ -67,11 +68,13 @@ def profile_of(files: Sequence[Path]) -> RunProfile:
         return run_profile(name, found, resolve(()))
     record = _record_of_all(files)
     findings = analyse(record, MOST_COMPARED)
-    symbols = resolve(findings.paths())
+    symbols = resolve(findings.paths(), kept)
     return run_profile(name, findings, symbols, record_facts(record))
 
 
-def job_of(files: Sequence[Path], feedback: Sequence[Path] = ()) -> Job:
+def job_of(
+    files: Sequence[Path], feedback: Sequence[Path] = (), kept: KeptFiles = NONE_KEPT
+) -> Job:
     """From its record, its nodes' records, directories of a job that was killed, or a Darshan
     log. feedback: files of compilers' remarks, or folders."""
     log = _of_log(files)
@@ -82,7 +85,7 @@ def job_of(files: Sequence[Path], feedback: Sequence[Path] = ()) -> Job:
     innermost = {path: samples.frames(path)[:1] for path in samples.path_numbers()}
     calls = Calls(record)
     symbols = resolve_frames(
-        {frame for path in samples.paths() for frame in path} | {*calls.frames()}
+        {frame for path in samples.paths() for frame in path} | {*calls.frames()}, kept
     )
     stacks = all_places(samples, symbols)
     followed = traced(calls, symbols, found.run.count)
@@ -90,7 +93,7 @@ def job_of(files: Sequence[Path], feedback: Sequence[Path] = ()) -> Job:
     if sampled is None:
         return Job(found, counted=counters(record), traced=followed)
     remarks = listing(sampled, feedback, _built(innermost.values())) if feedback else None
-    known = optimised({frame for own in innermost.values() for frame in own})
+    known = optimised({frame for own in innermost.values() for frame in own}, kept)
     spent = costs(
         record,
         found.run,

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from headrace.commands._options import set_option, settings_option
 from headrace.errors import HeadraceError, say
 from headrace.launch.cache import write
 from headrace.launch.execution import shown
@@ -31,21 +32,10 @@ _OPTIONS = (
         type=click.Choice(list(FAMILIES)),
         help="Treat the launcher as this kind; 'inherit': it passes its environment to the ranks.",
     ),
-    click.option(
-        "--set",
-        "assignments",
-        multiple=True,
-        metavar="NAME=VALUE",
-        help="Set HEADRACE_NAME. It overrides --settings, and both override the environment.",
-    ),
-    click.option(
-        "--settings",
-        "files",
-        multiple=True,
-        type=click.Path(path_type=Path),
-        metavar="FILE",
-        help="Set what the table [settings] of a TOML file has; what [headrace] and [environment] "
-        "have only where you have set nothing. Repeatable, the last wins.",
+    set_option,
+    settings_option(
+        "Set what the table [settings] of a TOML file has; what [headrace] and [environment] "
+        "have only where you have set nothing. Repeatable, the last wins."
     ),
     click.option(
         "--verify",

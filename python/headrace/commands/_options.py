@@ -94,6 +94,33 @@ def earlier_option(help_text: str) -> Callable[[Any], Any]:
     )
 
 
+set_option = click.option(
+    "--set",
+    "assignments",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="Set HEADRACE_NAME. It overrides --settings, and both override the environment.",
+)
+
+
+def settings_option(help_text: str) -> Callable[[Any], Any]:
+    """--settings FILE, any number of times, passed on as `files`."""
+    return click.option(
+        "--settings",
+        "files",
+        multiple=True,
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help=help_text,
+    )
+
+
+def job_settings_options(command: Any) -> Any:
+    """What `headrace run` was given for a job: where its recorders keep their memory counts."""
+    told = settings_option("A file of settings that the job was started with. Repeatable.")
+    return set_option(told(command))
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print all numbers as JSON.")
 
 
@@ -137,4 +164,16 @@ def feedback_option() -> Any:
         metavar="BUILD_DIR",
         help="Show what compilers say of hot lines: files of their remarks, or a folder that has "
         "them, as of -fsave-optimization-record; docs/profile.md names all. Repeatable.",
+    )
+
+
+def symbols_option() -> Any:
+    """--symbols PATH, any number of times."""
+    return click.option(
+        "--symbols",
+        multiple=True,
+        type=click.Path(exists=True, path_type=Path),
+        metavar="DIR",
+        help="Take names of functions and lines from the files below, by their build-ids: the "
+        "programs and libraries that ran, or their debugging information. Repeatable.",
     )

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from headrace.bench.programs import find_file
+from headrace.commands._options import settings_option
 from headrace.errors import HeadraceError
 from headrace.settings.resolver import resolve_run
 
@@ -25,14 +26,7 @@ def number(name: str, default: int, text: str, least: int = 1) -> object:
 @number("--piece", 8192, "Bytes of a contiguous piece; the pieces of all ranks take turns.")
 @number("--pieces", 100, "Pieces that a rank writes in a call.")
 @number("--cores", 0, "Cores of a node; 0: as many as this one has.", 0)
-@click.option(
-    "--settings",
-    "files",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="A file of settings and hints, as for headrace run.",
-)
+@settings_option("A file of settings and hints, as for headrace run.")
 def hints(file: Path, hints: tuple[str, ...], files: tuple[Path, ...], **flags: int) -> int:
     """Show which hints would be in force for FILE, where each comes from, and which path a
     collective write and read of the given pieces would take. FILE need not exist; its directory

@@ -9,7 +9,12 @@ import click
 
 from headrace.commands._findings import Job, job_of, judged, profile_of
 from headrace.commands._newest import newest_of_directories
-from headrace.commands._options import feedback_option, json_option, rules_option
+from headrace.commands._options import (
+    feedback_option,
+    json_option,
+    rules_option,
+    symbols_option,
+)
 from headrace.commands._targets import beside, refuse_to_replace
 from headrace.compare.comparison import Comparison, compare
 from headrace.errors import HeadraceError, say, unwritable
@@ -18,6 +23,7 @@ from headrace.report.comparison_text import since_of
 from headrace.report.document import document
 from headrace.report.terminal import console, show
 from headrace.report.units import typed
+from headrace.symbols.kept import NONE_KEPT, KeptFiles
 from headrace.symbols.resolver import resolve
 
 TOLERANCE = 5.0  # percent, as headrace compare has it
@@ -41,6 +47,7 @@ TOLERANCE = 5.0  # percent, as headrace compare has it
     metavar="FILE",
     help="A run before a change: show what has changed since then.",
 )
+@symbols_option()
 @feedback_option()
 @rules_option()
 def report(
@@ -49,6 +56,7 @@ def report(
     as_html: bool,
     output: Path | None,
     since: tuple[Path, ...],
+    symbols: tuple[Path, ...],
     feedback: tuple[Path, ...],
     rules: tuple[Path, ...],
 ) -> None:
@@ -70,18 +78,21 @@ def report(
 
         target = output or beside(files[0], ".html")
         refuse_to_replace(target, FIRST_WORDS, "a page of headrace report")
-    job = job_of(files, feedback)
+    kept = KeptFiles(symbols)
+    job = job_of(files, feedback, kept)
     found = job.findings
     if feedback and job.profile is None:
         say(f"no remarks are shown: {files[0]} has no samples, which headrace profile takes")
-    compared = compare([profile_of(since)], [profile_of(files)], TOLERANCE) if since else None
+    compared = None
+    if since:
+        compared = compare([profile_of(since, kept)], [profile_of(files, kept)], TOLERANCE)
     if target is None:
-        present(job, as_json, rules, compared)
+        present(job, as_json, rules, compared, kept)
         return
-    symbols = resolve(found.paths())
+    names = resolve(found.paths(), kept)
     shown = (job.profile, job.listing, job.counted, job.traced)
     changed = compared and since_of(compared)
-    made = page(found, symbols, judged(found, rules), *shown, since=changed)
+    made = page(found, names, judged(found, rules), *shown, since=changed)
     write(target, made)
     click.echo(os.fsencode(target))  # which need not be UTF-8
 
@@ -99,11 +110,15 @@ def _refuse_page_names(files: tuple[Path, ...]) -> None:
 
 
 def present(
-    job: Job, as_json: bool, rules: tuple[Path, ...] = (), compared: Comparison | None = None
+    job: Job,
+    as_json: bool,
+    rules: tuple[Path, ...] = (),
+    compared: Comparison | None = None,
+    kept: KeptFiles = NONE_KEPT,
 ) -> None:
     """Prints it, with advice by our rules and those of more files, and what has changed."""
     found = job.findings
-    symbols = resolve(found.paths())
+    symbols = resolve(found.paths(), kept)
     judgement = judged(found, rules)
     shown = (job.profile, job.listing, job.counted, job.traced)
     if as_json:

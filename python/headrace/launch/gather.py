@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
-import struct
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 from headrace.errors import HeadraceError
+from headrace.launch.image import is_numbered, runs
 from headrace.launch.preload import find_library
+from headrace.settings.resolver import Resolution
 
 PROGRAM = "headrace_gather"
-MAGIC = b"HRIMAGE1"
-# Of src/record/image.h: the process, when it started, and the inode of its PID namespace.
-PROCESS = struct.Struct("<24xi4xq112xQ")
 
 
 def gather(job: Path, records: Path, environ: Mapping[str, str], remove: bool = False) -> Path:
@@ -35,11 +32,12 @@ def gather(job: Path, records: Path, environ: Mapping[str, str], remove: bool = 
     return Path(os.fsdecode(done.stdout.removesuffix(b"\n")))
 
 
-def job_directories(environ: Mapping[str, str]) -> list[Path]:
-    """What jobs of this user keep or have left on this node, those that go on included."""
+def job_directories(settings: Resolution, environ: Mapping[str, str]) -> list[Path]:
+    """What jobs of this user, with these settings, keep or have left on this node, those that go on
+    included."""
     own = f"headrace-record-{os.geteuid()}"
     places = [
-        environ.get("HEADRACE_RECORD_DIRECTORY", ""),
+        str(settings.value("HEADRACE_RECORD_DIRECTORY")),
         "/dev/shm",
         environ.get("TMPDIR", ""),
         "/tmp",
@@ -57,14 +55,15 @@ def _is_own(directory: Path) -> bool:
     return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
 
 
-def find_job(name: str, environ: Mapping[str, str]) -> Path:
-    """A job's directory on this node, by its name or a part of that between `-`, `.` and `@`, such
-    as the batch system's number. Without a name: the only job of this user that runs."""
-    jobs = job_directories(environ)
-    if name:
-        found = [job for job in jobs if job.name == name or name in re.split("[-.@]", job.name)]
-    else:
-        found = [job for job in jobs if goes_on(job)]
+def find_job(name: str, settings: Resolution, environ: Mapping[str, str]) -> Path:
+    """A job's directory on this node, by its own name or the batch system's number. Without a name:
+    the only job of this user that runs. Of several with one number it is the one that runs: each
+    may be a step of the batch job."""
+    jobs = job_directories(settings, environ)
+    found = [job for job in jobs if not name or job.name == name or is_numbered(job, name)]
+    if not name or len(found) > 1:
+        running = [job for job in found if goes_on(job)]
+        found = running if running or not name else found
     if len(found) == 1:
         return found[0]
     known = ", ".join(job.name for job in found or jobs) or "none"
@@ -79,23 +78,4 @@ def find_job(name: str, environ: Mapping[str, str]) -> Path:
 
 def goes_on(job: Path) -> bool:
     """Whether a process of the job still runs, or may run in another container."""
-    return any(_runs(image) for image in job.glob("rank-*"))
-
-
-def _runs(image: Path) -> bool:
-    try:
-        with image.open("rb") as file:
-            head = file.read(PROCESS.size)
-        if len(head) < PROCESS.size or not head.startswith(MAGIC):
-            return False
-        process, start, space = PROCESS.unpack(head)
-        if os.stat("/proc/self/ns/pid").st_ino != space:
-            return True  # in another container, where it cannot be seen
-        text = Path(f"/proc/{process}/stat").read_text()
-    except OSError:
-        return False
-    # As proc(5) numbers them, from the third on.
-    fields = dict(enumerate(text.rpartition(")")[2].split(), 3))
-    # One that nobody has waited for has ended, unless only its first thread has.
-    is_zombie = fields[3] in "ZX" and int(fields[20]) <= 1
-    return int(fields[22]) == start and not is_zombie
+    return any(runs(image) for image in job.glob("rank-*"))

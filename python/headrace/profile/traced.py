@@ -9,7 +9,7 @@ from typing import NamedTuple
 from headrace.analysis.generated.verdict_texts import OUTSIDE_RUN
 from headrace.analysis.numbers import Balance, balance
 from headrace.analysis.paths import UNKNOWN, Frame, Paths
-from headrace.analysis.procedures import only_receives
+from headrace.analysis.procedures import bytes_of
 from headrace.profile.samples import MOST_FRAMES
 from headrace.profile.stacks import places
 from headrace.record.tables import Node, Record
@@ -355,7 +355,7 @@ def _mpi(record: Record, ranks: int) -> TracedGroup:
             if name not in OUTSIDE_RUN:
                 names.add(name)
                 calls += count
-                moved += received if only_receives(name) else sent
+                moved += bytes_of(name, sent, received)
                 by_rank[rank] += time
     spread = balance(by_rank.values(), ranks)
     return TracedGroup(MPI_GROUP, len(names), calls, spread.total, moved, spread)

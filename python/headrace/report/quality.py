@@ -3,7 +3,7 @@
 from headrace.analysis.analyse import Findings
 from headrace.analysis.waiting import Waits
 from headrace.report.units import seconds, short_time
-from headrace.symbols.resolver import Symbols
+from headrace.symbols.resolver import GONE, REBUILT, Symbols
 from headrace.texts import shown
 
 LONGEST_NOTE = 400
@@ -31,6 +31,12 @@ def quality(found: Findings, symbols: Symbols) -> list[str]:
         lines.append(
             f"bytes: {one.unsized:,} receives count as 0 bytes, as the program gave no statuses "
             "for them and wants its errors back"
+        )
+    if one.python:
+        lines.append(
+            f"lines of Python: not known for this one, {shown(one.python)} (only the frames of "
+            "CPython 3.11 to 3.14 with its global lock can be read): calls are shown by the "
+            "interpreter's functions"
         )
     if one.mismatched:
         lines.append(
@@ -65,6 +71,11 @@ def quality(found: Findings, symbols: Symbols) -> list[str]:
             f"estimated: the recorder itself took {short_time(one.recorder)} or more of a rank"
         )
     lines += [f"no names of {shown(name)}: {why}" for name, why in sorted(symbols.problems.items())]
+    if {GONE, REBUILT} & set(symbols.problems.values()):
+        lines.append(
+            "names: if you have the files that ran, or their debugging information, give 'headrace "
+            "report' their folder by --symbols DIR"
+        )
     return lines
 
 

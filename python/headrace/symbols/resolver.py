@@ -1,5 +1,5 @@
-"""A path's frames -> functions and lines, without a network. A module is looked into only if it is
-still the file that the program ran: its build-id says so."""
+"""A path's frames -> functions and lines, without a network. A file is looked into only if it is
+what the program ran, or the debugging information of that: its build-id says so."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -9,6 +9,7 @@ from pathlib import Path
 from headrace.analysis.paths import Frame
 from headrace.elf import symbols as elf
 from headrace.symbols import tools
+from headrace.symbols.kept import NONE_KEPT, KeptFiles
 from headrace.symbols.names import demangled
 from headrace.symbols.tools import Line
 
@@ -18,6 +19,9 @@ _INTERPRETERS = ("python", "libpython")
 # The outermost ones, of the loader and the C library.
 _STARTS = ("_start", "__libc_start_")
 Module = tuple[str, str]
+# Why a module has no names, if the file that ran may lie elsewhere.
+GONE = "it is not on this machine"
+REBUILT = "it is another build than the one that ran"
 
 
 @dataclass
@@ -74,12 +78,12 @@ def without_interpreter(frames: Iterable[Frame]) -> list[Frame]:
     return [frame for frame in kept if frame.is_python or not is_interpreter(frame)]
 
 
-def resolve(paths: Iterable[Iterable[Frame]]) -> Symbols:
+def resolve(paths: Iterable[Iterable[Frame]], kept: KeptFiles = NONE_KEPT) -> Symbols:
     """The lines of the program's frames in `paths`."""
-    return resolve_frames(frame for frames in paths for frame in program_frames(frames))
+    return resolve_frames((frame for own in paths for frame in program_frames(own)), kept)
 
 
-def resolve_frames(frames: Iterable[Frame]) -> Symbols:
+def resolve_frames(frames: Iterable[Frame], kept: KeptFiles = NONE_KEPT) -> Symbols:
     """The lines of all these frames, those of libraries, too."""
     symbols = Symbols()
     wanted: dict[Module, set[Frame]] = defaultdict(set)
@@ -88,12 +92,21 @@ def resolve_frames(frames: Iterable[Frame]) -> Symbols:
             wanted[frame.module, frame.build_id].add(frame)
     tool = tools.find()
     for (module, build_id), own in wanted.items():
-        problem = module_problem(module, build_id)
-        if problem is None:
-            symbols.lines.update(_module_lines(Path(module), own, tool))
+        files, problem = files_of(module, build_id, kept)
+        if files:
+            symbols.lines.update(_module_lines(files, own, tool))
         else:
             symbols.problems[module] = problem
     return symbols
+
+
+def files_of(module: str, build_id: str, kept: KeptFiles = NONE_KEPT) -> tuple[list[Path], str]:
+    """The files that tell of a module, the one that tells most first; without any, why."""
+    problem = module_problem(module, build_id)
+    found = [*([Path(module)] if problem is None else []), *kept.of(build_id)]
+    if len(found) > 1:
+        found.sort(key=elf.detail, reverse=True)
+    return found, problem or ""
 
 
 def module_problem(module: str, build_id: str) -> str | None:
@@ -104,27 +117,40 @@ def module_problem(module: str, build_id: str) -> str | None:
     try:
         path.stat()
     except (OSError, ValueError):
-        return "it is not on this machine"
+        return GONE
     found = elf.build_id(path)
     if found is None:
         return "it is no readable ELF file"
     if found != build_id:
-        return "it is another build than the one that ran"
+        return REBUILT
     return None
 
 
+def _names(files: Iterable[Path], addresses: Iterable[int]) -> dict[int, str]:
+    """Of the functions at these addresses, each as the first file has it that knows it."""
+    found: dict[int, str] = {}
+    missing = set(addresses)
+    for path in files:
+        if not missing:
+            break
+        functions = elf.Functions(path)
+        found |= {address: functions.at(address) for address in missing}
+        missing = {address for address in missing if not found[address]}
+    return found
+
+
 def _module_lines(
-    path: Path, frames: set[Frame], tool: tuple[str, str] | None
+    files: list[Path], frames: set[Frame], tool: tuple[str, str] | None
 ) -> dict[Frame, tuple[Line, ...]]:
     """A return address may lie behind the end of a function; the call is one byte before it."""
     addresses = sorted({max(0, frame.offset - 1) for frame in frames})
-    told = tools.ask(tool, path, addresses) if tool else {}
-    lines = {} if tool else elf.lines(path, set(addresses))
-    functions = elf.Functions(path)
+    told = tools.ask(tool, files[0], addresses) if tool else {}
+    lines = {} if tool else elf.lines(files[0], set(addresses))
+    names = _names(files, addresses)
     made = {}
     for frame in frames:
         address = max(0, frame.offset - 1)
-        name = demangled(functions.at(address))
+        name = demangled(names[address])
         found = [
             Line(demangled(line.function), line.file, line.line)
             for line in told.get(address, ())

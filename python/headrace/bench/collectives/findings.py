@@ -120,7 +120,7 @@ class Cell:
 class Setup:
     """What was measured under. settings: those that make the comparison fair, or the line that
     started the ranks, for people. node_ranks: of the node that has most. node_sizes: ranks of each
-    node, that of rank 0 first; empty where it is not known."""
+    node, that of rank 0 first; empty where it is not known. crowded: they outnumber its cores."""
 
     mpi: str
     kind: str
@@ -130,6 +130,7 @@ class Setup:
     date: str
     node_ranks: int = field(default=0, kw_only=True)
     node_sizes: list[int] = field(default_factory=list, kw_only=True)
+    crowded: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if self.kind not in (*LIBRARIES, OTHER):
@@ -156,7 +157,7 @@ class Setup:
 
     @property
     def measured_on(self) -> Nodes:
-        return Nodes.of(self.nodes, self.node_ranks)
+        return Nodes(self.nodes, self.node_ranks, self.crowded)
 
     @property
     def line(self) -> str:

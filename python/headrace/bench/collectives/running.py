@@ -22,7 +22,7 @@ TELLING = {"HEADRACE_COLL_DISPLAY": "1", "HEADRACE_COLL_AFTER": "0", "HEADRACE_Q
 RESULTS = re.compile(r"^results\n(.*?)^end of results$", re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(
     r"^headrace: (\w+) on (\d+) ranks(?:, from (\d+ (?:B|KiB|MiB)))?: by (.*?)"
-    r"(?: \((?:(\d+) messages? between nodes|.*)\))?$",
+    r"(?: \((?:(\d+) messages? between nodes)?.*\))?$",
     re.MULTILINE,
 )
 # Their sizes, as Headrace tells them, are of all blocks.

@@ -104,6 +104,7 @@ def _setup(document: Mapping[str, Any], title: str, kind: str, settings: str) ->
         "nodes": document["nodes"],
         "node_ranks": document["node_ranks"],
         "node_sizes": document["node_sizes"],
+        "crowded": document["crowded"],
         "settings": settings,
         "date": datetime.now(UTC).date().isoformat(),
     }

@@ -80,8 +80,10 @@ def to_toml(jobs: Sequence[Job], machine: str, more: Sequence[str] = ()) -> str:
     lines = [
         f"{FIRST_WORDS}: HEADRACE_COLL_TABLE names this file.",
         "# Bytes of one rank's block, and how many times as fast, at the least; 0-0: all sizes.",
+        "# one.4: measured with 4 ranks on one node; counts with 2 to 4.",
         "# several.4x2: measured on 4 nodes of 2 ranks; counts on 2 to 4 nodes of 2 or more,",
         "# but gather(v), scatter(v), alltoallv and alltoallw on such nodes alone.",
+        "# crowded: measured with more ranks than cores; counts there alone, and others never do.",
         "",
         "[origin]",
         f"machine = {_text(machine)}",
