@@ -1,4 +1,5 @@
-"""Compares what fixed cases cost, counted, with the recorded baseline; --record writes it anew.
+"""Compares what fixed cases cost, counted, with the recorded baseline; --record writes it anew, and
+asks why where a number has grown.
 
 Exit code 0: as recorded; 1: not; 2: could not count; 77: not compared (ctest: skipped)."""
 
@@ -20,11 +21,18 @@ Numbers = Mapping[str, Mapping[str, float]]  # case -> what is counted -> how ma
 HERE = Path(__file__).resolve().parent
 NOT_COMPARED = 77
 RECORD = "./dev count --record"
+PAGE = "docs/measurements/counts.md"
 MOST_SHOWN = 30
 
 # Instructions per piece or per call may differ by this share: code is laid out a little differently
 # wherever something else changes. Operations are exact.
 TOLERANCE = {"operations": 0.0, "instructions": 0.03}
+# A number that has grown by more than this share is not recorded without a reason.
+UNEXPLAINED = {"operations": 0.0, "instructions": 0.005}
+
+
+class Unexplained(Exception):
+    """Numbers have grown, and nobody says why; the text names them, a line each."""
 
 
 class Uncounted(Exception):
@@ -33,10 +41,12 @@ class Uncounted(Exception):
 
 @dataclass(frozen=True)
 class Result:
-    """Counted numbers, and what they depend on besides the sources."""
+    """Counted numbers, and what they depend on besides the sources. raised: by case and name the
+    numbers that were smaller once: "first", "now", and "why"."""
 
     made_with: Mapping[str, str]
     counts: Numbers
+    raised: Mapping[str, Mapping[str, float | str]] = field(default_factory=dict)
 
 
 @dataclass
@@ -66,6 +76,30 @@ def compare(recorded: Numbers, counted: Numbers, tolerance: float) -> Difference
             line = f"{case}: {name} {before:.10g} -> {after:.10g}"
             (result.more if after > before else result.fewer).append(line)
     return result
+
+
+def with_reasons(recorded: Result, counted: Result, why: str, share: float) -> Result:
+    """What is to be recorded: what was counted, with a reason for each number that has grown since
+    its case was new. Errors: Unexplained."""
+    raised = {}
+    unexplained = []
+    for case, numbers in counted.counts.items():
+        for name, now in numbers.items():
+            # A new case is as it is; a new count of an old one was none.
+            was = recorded.counts[case].get(name, 0) if case in recorded.counts else now
+            key = f"{case}: {name}"
+            known = recorded.raised.get(key, {})
+            first = known.get("first", was)
+            has_grown = now > was * (1 + share)
+            if has_grown and not why:
+                unexplained.append(f"{key} {was:.10g} -> {now:.10g}")
+            reasons = [known["why"]] if known else []
+            reasons += [why] if has_grown else []
+            if now > first and reasons:
+                raised[key] = {"first": first, "now": now, "why": "; ".join(reasons)}
+    if unexplained:
+        raise Unexplained("\n".join(f"  {line}" for line in unexplained))
+    return Result(counted.made_with, counted.counts, raised)
 
 
 def count_operations(program: Path, plant: str) -> Result:
@@ -121,19 +155,18 @@ def _run(command: list[str]) -> str:
 
 def _parse(text: str) -> Result:
     document = json.loads(text)
-    return Result(document["made_with"], document["counts"])
+    return Result(document["made_with"], document["counts"], document.get("raised", {}))
 
 
 def write(path: Path, result: Result) -> None:
     """One line a case, so that a new baseline reads well as a difference."""
-    lines = [
-        f"  {json.dumps(case)}: {json.dumps(counts)}" for case, counts in result.counts.items()
-    ]
-    path.write_text(
-        f'{{\n"made_with": {json.dumps(dict(result.made_with))},\n"counts": {{\n'
-        + ",\n".join(lines)
-        + "\n}\n}\n"
-    )
+    tables = {"counts": result.counts, "raised": result.raised}
+    parts = [f'"made_with": {json.dumps(dict(result.made_with))}']
+    for title, table in tables.items():
+        lines = [f"  {json.dumps(name)}: {json.dumps(table[name])}" for name in table]
+        if lines or title == "counts":
+            parts.append(f'"{title}": {{\n' + ",\n".join(lines) + "\n}")
+    path.write_text("{\n" + ",\n".join(parts) + "\n}\n")
 
 
 def check(kind: str, recorded: Result, counted: Result) -> int:
@@ -149,7 +182,8 @@ def check(kind: str, recorded: Result, counted: Result) -> int:
     _show(f"{kind} MORE than recorded (a regression unless it is meant):", differences.more)
     _show(f"{kind} fewer than recorded:", differences.fewer)
     _show("cases:", differences.other)
-    print(f"where this is meant, record it and commit the baseline: {RECORD}")
+    why = " --why TEXT" if differences.more else ""
+    print(f"where this is meant, record it and commit the baseline: {RECORD}{why}")
     return 1
 
 
@@ -172,6 +206,7 @@ def main() -> int:
     parser.add_argument("kind", choices=tuple(TOLERANCE))
     parser.add_argument("program", type=Path)
     parser.add_argument("--record", action="store_true", help="write the baseline anew")
+    parser.add_argument("--why", default="", help="why numbers that have grown had to")
     parser.add_argument("--baseline", type=Path, help="instead of baseline/KIND.json")
     parser.add_argument("--plant", default="", help="a regression to plant in the operations")
     options = parser.parse_args()
@@ -184,11 +219,24 @@ def main() -> int:
     except Uncounted as error:
         print(f"{options.kind} could not be counted: {error}", file=sys.stderr)
         return 2
-    if options.record:
-        write(baseline, counted)
-        print(f"recorded {len(counted.counts)} cases in {os.path.relpath(baseline)}")
-        return 0
-    return check(options.kind, _parse(baseline.read_text()), counted)
+    if not options.record:
+        return check(options.kind, _parse(baseline.read_text()), counted)
+    return record(options.kind, baseline, counted, options.why)
+
+
+def record(kind: str, baseline: Path, counted: Result, why: str) -> int:
+    recorded = _parse(baseline.read_text()) if baseline.exists() else counted
+    try:
+        explained = with_reasons(recorded, counted, why, UNEXPLAINED[kind])
+    except Unexplained as error:
+        print(f"{kind} not recorded (these have grown, and no reason is given):\n{error}")
+        print(f"say why: {RECORD} --only {kind} --why TEXT, or let them shrink")
+        return 1
+    write(baseline, explained)
+    print(f"recorded {len(counted.counts)} cases in {os.path.relpath(baseline)}")
+    if explained.raised != recorded.raised:
+        print(f"write into {PAGE} what has grown")
+    return 0
 
 
 if __name__ == "__main__":

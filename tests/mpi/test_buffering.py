@@ -63,6 +63,33 @@ def test_nothing_is_lost_at_the_end(host: Host, library: Path, end: str, ranks: 
     assert data.read_bytes() == expected()
 
 
+def test_an_abort_loses_what_other_ranks_hold_back(host: Host, library: Path) -> None:
+    """They are ended from outside, and can write nothing. The caller's own is there."""
+    result, data = run(host, 2, "abort-all", "*:size=16k", HEADRACE_QUIET="0")
+    assert result.code != 0 and "wrong 0" in result.out, result.explain()
+    found, new, old = data.read_bytes(), expected(6), expected(4)
+    places = [slice(i * RECORD, (i + 1) * RECORD) for i in range(RECORDS)]
+    assert all(found[one] == new[one] for one in places[::2]), result.explain()
+    lost = [one for one in places[1::2] if found[one] != new[one]]
+    assert lost and all(found[one] == old[one] for one in lost), result.explain()
+    # No more than what one rank's blocks can hold.
+    assert len(lost) * RECORD <= 4 * (16 << 10)
+    assert "are lost" not in result.err
+
+
+def test_buffers_that_are_cut_are_told(host: Host, library: Path) -> None:
+    """With what would allow them."""
+    given = {"HEADRACE_QUIET": "0", "HEADRACE_HINTS_DISPLAY": "1", "HEADRACE_NODE_MEMORY": "512k"}
+    result, data = run(host, 2, "close", "*:size=64k", **given)
+    assert result.out.splitlines() == ["wrong 0"] and data.read_bytes() == expected()
+    assert "': 2 of 16 KiB, 1 read ahead" in result.err, result.explain()
+    line = "headrace: buffers of a file are 2 of 16 KiB instead of 4 of 64 KiB (2 ranks of a node "
+    assert result.err.count(line) == 1, result.explain()
+    assert "set HEADRACE_NODE_MEMORY=4m or " in result.err, result.explain()
+    result, _ = run(host, 2, "close", "*:size=64k", **given | {"HEADRACE_NODE_MEMORY": "4m"})
+    assert "instead of" not in result.err, result.explain()
+
+
 def test_nothing_is_lost_when_a_handler_exits(host: Host, library: Path) -> None:
     result, data = run(host, 1, "exit", "*:size=1m")
     assert "wrong 0" in result.out, result.explain()

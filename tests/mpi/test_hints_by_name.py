@@ -113,6 +113,7 @@ SHOWN = {
     "program": ({"IOBUF_PARAMS": "*:count=2:size=64k"}, ["cb_buffer_size=3k", "striping_factor=4"]),
     "stripes": ({"HEADRACE_MIMIC_STRIPES": "4x1m"}, ["access_style=read_once", "cb_align=1"]),
     "cray": ({"MPICH_MPIIO_HINTS": "*:cb_nodes=1", "MPICH_MPIIO_X": "1"}, ["cb_nodes=2"]),
+    "both": ({"MPICH_MPIIO_HINTS": "*:cb_nodes=1", "HEADRACE_HINTS": "*:cb_align=1"}, []),
 }
 
 
@@ -164,6 +165,16 @@ def test_cray_s_variable_counts_over_the_program(host: Host, library: Path) -> N
     ):
         found = in_use(run(host, place, *program, **given))[SIZE]
         assert found == expected, given
+
+
+def test_both_variables_count_each_at_its_place(host: Host, library: Path) -> None:
+    """As where a site's module sets one and a user's script the other."""
+    place = place_of(host, "hints-both")
+    site = f"*:{SIZE}=65536:ind_wr_buffer_size=65536:cb_align=1"
+    given = {"HEADRACE_HINTS": site, "MPICH_MPIIO_HINTS": f"*.bin:{SIZE}=131072"}
+    hints = in_use(run(host, place, f"{SIZE}=262144", "cb_align=0", **given))
+    found = (hints[SIZE], hints["ind_wr_buffer_size"], hints["cb_align"])
+    assert found == ("131072", "65536", "0"), hints
 
 
 def test_the_file_of_a_run_counts_over_the_user_s_hints_file(host: Host, library: Path) -> None:

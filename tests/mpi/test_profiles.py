@@ -78,6 +78,8 @@ def test_the_users_profile_changes_a_choice_and_its_reason(host: Host, library: 
     assert hints["headrace_write_taken"] == "direct", hints
     assert hints["headrace_write_reason"].endswith(f"; costs are those of profile '{path}'")
     assert "headrace: profile" not in result.err, result.err
+    named = f"  costs: those of profile '{path}' for writes of 1 to 10000000 bytes, reads of 1 to"
+    assert named in run(host, place, HEADRACE_HINTS_DISPLAY="1", **user)[1].err
     # Nothing of it counts in a job that wants none.
     hints, result = run(host, place, HEADRACE_PROFILE="none", **user)
     assert hints["headrace_write_taken"] == "staged" and "headrace: profile" not in result.err

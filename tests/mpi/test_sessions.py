@@ -84,6 +84,20 @@ def test_summary(order: str, library) -> None:
     assert told == wanted, result.explain()  # of the files that were closed
 
 
+@pytest.mark.parametrize("name", ["mpich", "openmpi"])
+def test_who_asks_for_a_record_is_told_that_there_is_none(name: str, library) -> None:
+    host = host_named(name)
+    program = compile_c(host, ["sessions.c"], "sessions")
+    for order, record, lines in (("one", "1", 1), ("one", "auto", 0), ("after-finalize", "1", 0)):
+        folder = work_directory(f"sessions-record-{name}-{order}-{record}")
+        settings = {"HEADRACE_QUIET": "0", "HEADRACE_RECORD": record}
+        settings["HEADRACE_LOGPATH"] = str(folder / "records")
+        result = launch(host, 2, [program, folder, *ORDERS[order].split()], True, settings)
+        assert result.code == 0, result.explain()
+        assert result.err.count("nothing is recorded (") == lines, result.explain()
+        assert bool(list(folder.glob("records/*.hrc"))) == ("init" in ORDERS[order])
+
+
 @pytest.mark.parametrize("ranks", [1, 2, pytest.param(4, marks=pytest.mark.deep)])
 def test_fortran(host: Host, ranks: int, library) -> None:
     if "mpif.h" not in host.compilers or host.family == "openmpi4":

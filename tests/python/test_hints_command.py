@@ -1,10 +1,15 @@
 """`headrace hints`: the hints for a file, where they come from, and what would be chosen."""
 
+import re
+import shutil
+import subprocess
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 from bench_support import bench_command
 from cli_support import Command
+from mounting import mounted
 
 CLOSED = {
     "HEADRACE_SITE": "/dev/null",
@@ -44,6 +49,14 @@ def test_hints_are_shown_with_their_origin(bench: Command) -> None:
     assert not (bench.directory / "a.h5").exists()
 
 
+def test_a_block_is_a_collective_buffer(bench: Command) -> None:
+    text = shown(bench, "a", "cb_block_size=128k", "--piece", 100, "--pieces", 1000)
+    assert "  cb_buffer_size = 131072 (the program)\n" in text, text
+    assert " of 131072 bytes\n" in text[text.index("collective buffers of a node: ") :], text
+    text = shown(bench, "a", "cb_block_size=128k", "cb_buffer_size=64k")
+    assert "  cb_buffer_size = 65536 (the program)\n" in text, text
+
+
 def test_the_choice_follows_the_call(bench: Command) -> None:
     small = shown(bench, "a", "--piece", 100, "--pieces", 1000, "--cores", 8)
     assert "writes of 100 bytes, 1000 for each of 4 ranks on 1 node: staged (" in small
@@ -60,6 +73,54 @@ def test_the_stripes_of_a_shared_file_let_nodes_exchange(bench: Command) -> None
     assert "of 1048576 bytes" in text
 
 
+def test_facts_of_a_site_count_for_its_files(bench: Command) -> None:
+    """What is said of a file system replaces what is found, be it in a variable or in a file."""
+    facts = "*:stripe_size=1m:stripe_count=4:coherent=true"
+    words = ("a", "--ranks", 8, "--piece", 1000, "--pieces", 4000)
+    plain = shown(bench, *words)
+    assert "exchanged (" not in plain and "striping_unit" not in plain, plain
+    site = bench.directory / "site.toml"
+    site.write_text(f"[settings]\nfs_facts = '{facts}'\n")
+    for given in ({"HEADRACE_FS_FACTS": facts}, {"HEADRACE_SITE": str(site)}):
+        bench.environ.pop("HEADRACE_FS_FACTS", None)
+        bench.environ.update({**CLOSED, **given})
+        text = shown(bench, *words)
+        assert "  striping_factor = 4 (the file system)\n" in text, text
+        assert "  striping_unit = 1048576 (the file system)\n" in text, text
+        assert "for each of 8 ranks on 2 nodes: exchanged (" in text, text
+        assert "  nodes: they may move data for each other" in text, text
+
+
+def test_the_fact_that_is_proposed_lets_nodes_exchange(bench: Command) -> None:
+    """By the mount point, so that other mounts of the kind stay as they are."""
+    words = ("a", "--ranks", 8)
+    bench.environ["HEADRACE_FS_FACTS"] = "*:kind=ext4"
+    assert "  nodes: each moves its own data (ext4 is local to a node)\n" in shown(bench, *words)
+    bench.environ["HEADRACE_FS_FACTS"] = "*:kind=nfs"
+    told = r"  nodes: (.*), if they do set HEADRACE_FS_FACTS=(\S+)\n"
+    [(why, fact)] = re.findall(told, shown(bench, *words))
+    assert why.startswith("each moves its own data (on this file system, nfs, others might not")
+    pattern = fact.removesuffix(":coherent=true")
+    assert fnmatch(str(bench.directory), f"{pattern}*") and "nfs" not in pattern, fact
+    bench.environ["HEADRACE_FS_FACTS"] = f"{fact}:kind=nfs"
+    assert "  nodes: they may move data for each other" in shown(bench, *words)
+
+
+def test_the_costs_that_count_are_named(bench: Command) -> None:
+    text = shown(bench, "a")
+    assert "  costs: built in\n" in text
+    profile = bench.directory / "p.toml"
+    kind = re.search(r"' on (\w+):", text)[1]
+    profile.write_text(
+        "[profile]\nformat = 2\n[machine]\nnode_ranks = 4\nnodes = 1\n"
+        f"[file_system]\nkind = '{kind}'\n[choices]\nwrite = '1 to 9000'\n"
+    )
+    bench.environ["HEADRACE_PROFILE"] = str(profile)
+    named = f"  costs: those of profile '{profile}' for writes of 1 to 9000 bytes, else built in\n"
+    assert named in shown(bench, "a")
+    assert "  costs: built in\n" in shown(bench, "a", "--ranks", 8), "it is of one node"
+
+
 def test_bad_input_is_refused_with_what_to_do(bench: Command) -> None:
     for words in (["."], ["pvfs2:/a"], ["no/such/a"], ["a", "cb_nodes"], ["a", "--piece", "0"]):
         done = bench("hints", *words)
@@ -69,3 +130,30 @@ def test_bad_input_is_refused_with_what_to_do(bench: Command) -> None:
     assert done.returncode == 0
     assert "hint cb_nodes='x' is not a whole number" in done.stderr
     assert "did you mean 'cb_nodes'?" in done.stderr
+
+
+def mount_words(kind: str, place: Path) -> list[object]:
+    """What mount(8) needs for a new file system."""
+    if kind == "tmpfs":
+        return ["-t", "tmpfs", "-o", "size=1m", "tmpfs"]
+    if kind == "overlay":
+        layers = {name: place / name for name in ("lowerdir", "upperdir", "workdir")}
+        for layer in layers.values():
+            layer.mkdir()
+        options = ",".join(f"{name}={layer}" for name, layer in layers.items())
+        return ["-t", "overlay", "-o", options, "overlay"]
+    maker = shutil.which(f"mkfs.{kind}")
+    if maker is None:
+        pytest.skip(f"mkfs.{kind} is not installed")
+    image = place / "image"
+    with image.open("wb") as file:
+        file.truncate(512 << 20)
+    subprocess.run([maker, "-q", image], check=True)
+    return ["-o", "loop", image]
+
+
+@pytest.mark.parametrize("kind", ["tmpfs", "overlay", "ext4", "xfs", "btrfs"])
+def test_real_mounts_are_recognised(bench: Command, kind: str) -> None:
+    place = bench.directory / "mount"
+    with mounted(*mount_words(kind, bench.directory), at=place):
+        assert f"hints of '{place}/a' on {kind}:" in shown(bench, place / "a")

@@ -2,21 +2,25 @@
 
 import json
 import os
+import struct
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from record_support import Job, small_job
 
 from headrace.advice.judging import judge
 from headrace.advice.rules import collect
 from headrace.analysis.analyse import analyse
+from headrace.commands.record.gather import gather
 from headrace.errors import HeadraceError
-from headrace.launch.gather import find_job
+from headrace.launch.gather import find_job, job_directories
 from headrace.record.merge import merge
 from headrace.record.reader import read
 from headrace.record.tables import Record
 from headrace.report.document import document
 from headrace.report.quality import quality
+from headrace.settings.resolver import resolve_run
 from headrace.symbols.resolver import resolve
 
 START = "2026-11-28T10:15:00+0000"
@@ -85,21 +89,82 @@ def test_nonsense_of_lost_calls_counts_as_none(tmp_path: Path) -> None:
         assert analyse(part(tmp_path, 0, lost_calls=text)).quality.lost_calls == 0
 
 
-def test_jobs_are_found_by_a_part_of_their_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Whatever else runs on this machine.
-    monkeypatch.setattr("headrace.launch.gather.goes_on", lambda _: False)
+def image(*facts: tuple[str, str]) -> bytes:
+    """As src/record/image.h has it, as far as the command reads one: a header, an extent of
+    something else, and notes of which the first is of another kind."""
+    notes = b""
+    for kind, fields in ((1, ("MPI_Send", "0")), *((9, fact) for fact in facts)):
+        text = b"".join(struct.pack("<I", len(one)) + one.encode() for one in fields)
+        note = struct.pack("<IHH", 8 + len(text), kind, len(fields)) + text
+        notes += note + bytes(-len(note) % 8)
+    header = b"HRIMAGE1" + struct.pack("<I", 256) + bytes(244)
+    other = struct.pack("<6IQ", 2, 0, 128, 8, 0, 0, 64) + bytes(32)
+    extent = struct.pack("<6IQ", 6, 0, 1, 8192, len(notes), 0, 32 + 8192)
+    return header + other + extent + notes + bytes(8192 - len(notes)) + bytes(64)
+
+
+def test_jobs_are_found_by_their_number(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under every launcher, and never by the launcher's process number."""
+    running: set[str] = set()
+    monkeypatch.setattr("headrace.launch.gather.goes_on", lambda job: job.name in running)
     own = tmp_path / f"headrace-record-{os.geteuid()}"
-    names = ("slurm-1234.0", "pmix-prterun-n0-77@1", "slurm-1235.0")
-    for name in names:
+    numbers = {
+        "hydra-4242-99": "1234",
+        "pmix-prterun-n0-77@1-1234-5": "4242.server",
+        "slurm-7.0-8-9": "7",
+        "slurm-7.1-18-19": "7",
+        "process-5-6": "",
+        "process-55-6": "12_3_.a",
+    }
+    for name, number in numbers.items():
         (own / name).mkdir(parents=True)
-    environ = {"HEADRACE_RECORD_DIRECTORY": str(tmp_path)}
-    assert find_job("1234", environ).name == names[0]
-    assert find_job(names[1], environ).name == names[1]
-    for wrong in ("123", "slurm", ""):
+        facts = [("host", "n0"), *([("job", number)] if number else [])]
+        (own / name / "rank-0").write_bytes(image(*facts))
+    (own / "damaged-1-1").mkdir()
+    (own / "damaged-1-1" / "rank-0").write_bytes(image(("job", "1234"))[:300])
+    settings = resolve_run({"HEADRACE_RECORD_DIRECTORY": str(tmp_path)})
+    assert find_job("1234", settings, {}).name == "hydra-4242-99"
+    assert find_job("4242", settings, {}).name == "pmix-prterun-n0-77@1-1234-5"
+    assert find_job("4242.server", settings, {}).name == "pmix-prterun-n0-77@1-1234-5"
+    assert find_job("12[3]", settings, {}).name == "process-55-6"
+    assert find_job("process-5-6", settings, {}).name == "process-5-6"
+    for wrong in ("123", "99", "7", "5", "6", "hydra", "server", ""):
         with pytest.raises(HeadraceError, match="was not found"):
-            find_job(wrong, environ)
+            find_job(wrong, settings, {})
+    running.add("slurm-7.1-18-19")
+    assert find_job("7", settings, {}).name == find_job("", settings, {}).name == "slurm-7.1-18-19"
+
+
+@pytest.mark.parametrize("place", ["command line", "file", "environment", "user", "site"])
+def test_jobs_are_found_where_any_place_of_settings_says(place: str, tmp_path: Path) -> None:
+    images = tmp_path / "images"
+    (images / f"headrace-record-{os.geteuid()}" / f"killed-{os.getpid()}").mkdir(parents=True)
+    file = tmp_path / "headrace.toml"
+    file.write_text(f'[settings]\nrecord_directory = "{images}"\n')
+    name = "HEADRACE_RECORD_DIRECTORY"
+    given = {"environment": {name: str(images)}}
+    files = {"user": {"HEADRACE_USER": str(file)}, "site": {"HEADRACE_SITE": str(file)}}
+    environ = {"HEADRACE_USER": "", "HEADRACE_SITE": ""} | (given | files).get(place, {})
+    assignments = [f"{name}={images}"] if place == "command line" else []
+    settings = resolve_run(environ, assignments, files=[file] if place == "file" else [])
+    found = [job for job in job_directories(settings, environ) if job.is_relative_to(images)]
+    assert [job.name for job in found] == [f"killed-{os.getpid()}"]
+
+
+@pytest.mark.parametrize("option", ["--set", "--settings"])
+def test_gather_takes_what_the_job_was_started_with(
+    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    images = tmp_path / "images"
+    own = images / f"headrace-record-{os.geteuid()}" / "killed"
+    own.mkdir(parents=True)
+    file = tmp_path / "headrace.toml"
+    file.write_text(f'[settings]\nrecord_directory = "{images}"\n')
+    monkeypatch.setattr("headrace.commands.record.gather.gather_job", lambda job, *_, **__: job)
+    monkeypatch.setattr("headrace.commands.record.gather.goes_on", lambda job: job != own)
+    value = f"RECORD_DIRECTORY={images}" if option == "--set" else str(file)
+    done = CliRunner().invoke(gather, [option, value])
+    assert (done.exit_code, done.output) == (0, f"{own}\n")
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to give a directory away")
@@ -110,11 +175,11 @@ def test_what_others_planted_is_no_job(tmp_path: Path, monkeypatch: pytest.Monke
         (own / name).mkdir(parents=True)
     os.chown(own / "planted", 65534, 65534)
     (own / "link").symlink_to(own / "mine")
-    environ = {"HEADRACE_RECORD_DIRECTORY": str(tmp_path)}
-    assert find_job("", environ).name == "mine"
+    settings = resolve_run({"HEADRACE_RECORD_DIRECTORY": str(tmp_path)})
+    assert find_job("", settings, {}).name == "mine"
     os.chown(own, 65534, 65534)
     with pytest.raises(HeadraceError, match="was not found"):
-        find_job("mine", environ)
+        find_job("mine", settings, {})
 
 
 def test_no_record_of_a_job_is_the_whole(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_numbers_of_the_small_job(tmp_path: Path) -> None:
     first = made["mpi"]["procedures"][0]
     assert (first["name"], first["calls"], first["bytes"]) == ("MPI_Allreduce", 20, 160)
     assert first["seconds"] == pytest.approx(0.4)
-    assert first["wait_seconds"] == {"least": pytest.approx(0.2), "most": pytest.approx(0.3)}
+    assert first["wait_seconds"] == {"least": pytest.approx(0.1), "most": pytest.approx(0.35)}
     assert made["mpi"]["matrix"] == [{"from": 0, "to": 1, "messages": 3, "bytes": 3000}]
     (file,) = made["io"]["files"]
     assert file["name"] == "/scratch/out.dat" and file["opens"] == 2
@@ -79,7 +79,7 @@ def test_the_text_has_it_all(tmp_path: Path) -> None:
     assert lines[0] == "2 ranks on 2 nodes, 1.000 s, MPICH 5.0.2, ./app -x"
     assert lines[1].startswith("Parallel efficiency is 68%, below POP's 80%")
     assert "0.675 = load balance 0.844 x communication efficiency 0.800" in lines[2]
-    assert "0.200 s to 0.300 s" in lines[3]
+    assert "0.100 s to 0.350 s" in lines[3]
     titles = (
         *("Time and balance", "Operations", "Calls by bytes", "Hottest call paths"),
         *("Who sends most to whom", "Files", "What Headrace chose", "Placement", "Settings"),
@@ -225,6 +225,15 @@ def test_incomplete_records_say_so(tmp_path: Path) -> None:
     assert "folded: 7 calls" in text
     assert "calls that returned an error: MPI_Send 2" in text
     assert made["run"]["complete"] is False and made["quality"]["folded_calls"] == 7
+
+
+def test_a_python_without_lines_is_named(tmp_path: Path) -> None:
+    job = small_job()
+    _, text = told(job, tmp_path)
+    assert "lines of Python" not in text
+    job.facts["python_without_lines"] = "3.99.1"
+    _, text = told(job, tmp_path)
+    assert "lines of Python: not known for this one, 3.99.1" in text
 
 
 def test_hostile_texts_do_not_reach_the_terminal(tmp_path: Path) -> None:

@@ -13,12 +13,15 @@ from pathlib import Path
 import pytest
 from cli_support import ROOT, Command, clean_environment, mpi_path
 from somebody import as_nobody
+from tune_support import figures, measured
 
 from headrace import __version__
 from headrace.errors import HeadraceError
 from headrace.settings.resolver import resolve_run
 from headrace.site import check, files, given
 from headrace.site.files import MARKER
+from headrace.tune import fit, profile
+from headrace.tune.gains import EVERYWHERE
 
 RELEASE = ROOT / "build" / "release" / "lib" / "libheadrace.so"
 MODULECMD = ("/usr/lib/x86_64-linux-gnu/modulecmd.tcl", "/usr/share/lmod/lmod/libexec/lmod")
@@ -45,6 +48,16 @@ def test_module_files_name_the_library_and_the_settings(headrace, prefix, marker
         assert str(prefix / "headrace.toml") in text
         assert oct(path.stat().st_mode)[-3:] == "644"
     assert modules(prefix)[1].read_text().startswith("#%Module")
+
+
+def test_a_site_has_a_directory_of_profiles(headrace, prefix) -> None:
+    profiles = prefix / "profiles"
+    assert profiles.stat().st_mode & 0o777 == 0o755
+    (profiles / "p.toml").touch()
+    result = headrace("site", "init", prefix)
+    assert result.returncode == 0 and f"kept     {profiles}" in result.stdout
+    assert f"headrace tune DIRECTORY --output {profiles}/NAME.toml" in result.stdout
+    assert (profiles / "p.toml").exists()
 
 
 def test_the_settings_of_a_site_are_kept(headrace, prefix) -> None:
@@ -169,7 +182,7 @@ def test_everybody_can_read_what_is_written_whatever_the_umask(headrace, mask: i
     line = [sys.executable, "-m", "headrace", "site", "init", folder]
     subprocess.run(line, env=headrace.environ, umask=mask, check=True)
     made = [folder.parent, *(path for path in folder.parent.rglob("*"))]
-    assert len(made) == 7
+    assert len(made) == 8
     for path in made:
         assert oct(path.stat().st_mode)[-3:] == ("755" if path.is_dir() else "644"), path
 
@@ -255,7 +268,6 @@ def test_check_tells_what_the_hints_of_the_site_have_wrong(site: Installed) -> N
 
 def test_check_tells_what_only_the_owner_can_read(site: Installed) -> None:
     profiles = site.prefix / "profiles"
-    profiles.mkdir(mode=0o755)
     (profiles / "scratch.toml").touch(0o600)
     site.library.chmod(0o700)
     result = site.check()
@@ -264,6 +276,28 @@ def test_check_tells_what_only_the_owner_can_read(site: Installed) -> None:
         assert f"not all users can read '{path}'" in result.stderr
     site.prefix.chmod(0o750)
     assert f"not all users can read '{site.settings}' ('{site.prefix}' has" in site.check().stderr
+
+
+def test_check_tells_what_profiles_apply_to(site: Installed) -> None:
+    """And which jobs ignore, before it looks at jobs."""
+    profiles = site.prefix / "profiles"
+    for name, counts, mode in (
+        ("used", EVERYWHERE, 0o644),
+        ("idle", {"write": [], "read": []}, 0o644),
+        ("open", EVERYWHERE, 0o666),
+    ):
+        made = measured(figures(), file_system="lustre", mount="/scratch", processor="A CPU")
+        path = profiles / f"{name}.toml"
+        path.write_text(profile.to_toml(made, fit.rows(made), "p.json", counts))
+        path.chmod(mode)
+    (profiles / "bad.toml").write_text("[profile]\nformat = 99\n")
+    result = site.check()
+    assert result.returncode == 1
+    applies = "applies to lustre at /scratch on 'A CPU', to files of one node, of up to 2 ranks"
+    assert f"{profiles}/used.toml: {applies}" in result.stdout
+    assert f"{profiles}/idle.toml: applies to nothing (no choice" in result.stdout
+    assert f"profile '{profiles}/open.toml' is ignored (" in result.stderr
+    assert f"profile '{profiles}/bad.toml' cannot be read (it is of format 99" in result.stderr
 
 
 def test_check_passes_by_an_mpi_that_lacks_the_programs_library(site: Installed) -> None:

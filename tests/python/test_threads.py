@@ -23,7 +23,7 @@ def two_ranks(*threads: int) -> tuple[Job, NodeTables]:
 
 
 def busy_threads() -> Job:
-    """Each of four threads of a rank sends for 3 s. In barriers it is for 2 s on rank 0, for 1 s
+    """Each of four threads of a rank sends for 3 s. In barriers it is for 2 s on rank 0, for 0.8 s
     on rank 1, and the fastest call took 0.1 s."""
     job, node = two_ranks(4, 4)
     world = node.add("communicators", size=2, on_node=2)
@@ -35,7 +35,7 @@ def busy_threads() -> Job:
             )  # fmt: skip
             node.call(
                 rank, "MPI_Barrier", 1, thread=thread, communicator=world, calls=5,
-                time=(2 - rank) * S, least=100 * MS, greatest=S,
+                time=(2000, 800)[rank] * MS, least=100 * MS, greatest=S,
             )  # fmt: skip
     node.add("files", rank=0, file="/out", opens=1, time=16 * S, exchange=4 * S, store_read=-1)
     node.add("files", rank=1, file="/out", opens=1, time=16 * S, wait=8 * S, store_read=-1)
@@ -45,14 +45,14 @@ def busy_threads() -> Job:
 @pytest.mark.parametrize(
     ("cost", "average", "greatest", "lower", "upper"),
     [
-        # What rank 1 waits elsewhere: for nobody surely, in barriers for 1 s - 5 x 0.1 s at most.
-        ("blocking_messages", 3, 3, 3, 3.5),
-        ("small_messages", 3, 3, 3, 3.5),
+        # What rank 1 waits elsewhere: for nobody surely, in barriers 0.8 s - 5 x 0.05 s at most.
+        ("blocking_messages", 3, 3, 3, 3.55),
+        ("small_messages", 3, 3, 3, 3.55),
         # Rank 1, too: it may have waited in all of its sends.
-        ("barrier", 1.5, 2, 1, 1 + 3),
-        ("small_collectives", 0, 0, 0, 0.5 + 3),
+        ("barrier", 1.4, 2, 0.8, 0.8 + 3),
+        ("small_collectives", 0, 0, 0, 0.55 + 3),
         # Rank 1 exchanges nothing.
-        ("io_exchange", 0.5, 1, 0, 0.5 + 3),
+        ("io_exchange", 0.5, 1, 0, 0.55 + 3),
     ],
 )
 def test_costs(
@@ -68,15 +68,16 @@ def test_costs(
 
 def test_waiting_in_collective_calls(tmp_path: Path) -> None:
     what = found(busy_threads(), tmp_path)
-    # Rank 0 is 1 s longer in barriers; at most both wait for all that is above 5 x 0.1 s.
-    assert what.waits.total == Wait(S, 1500 * MS + 500 * MS)
+    # Rank 0 is in barriers for 0.4 s more than twice what rank 1 is; at most both wait for all that
+    # is above 5 x 0.1 s / 2.
+    assert what.waits.total == Wait(400 * MS, 1750 * MS + 550 * MS)
     (collective,) = (one for one in what.classes if one.name == "collective")
-    assert collective.balance.total == 3 * S
-    assert what.metrics["collective_wait_lower_share"] == pytest.approx(1 / 3)
-    assert what.metrics["collective_wait_lower_seconds"] == pytest.approx(0.5)
+    assert collective.balance.total == 2800 * MS
+    assert what.metrics["collective_wait_lower_share"] == pytest.approx(1 / 7)
+    assert what.metrics["collective_wait_lower_seconds"] == pytest.approx(0.2)
     # Work divided anew: the mean of the ranks' waiting.
-    assert what.metrics["balance_bound_lower_seconds"] == pytest.approx(0.5)
-    assert what.metrics["balance_bound_upper_seconds"] == pytest.approx((4.5 + 3.5) / 2)
+    assert what.metrics["balance_bound_lower_seconds"] == pytest.approx(0.2)
+    assert what.metrics["balance_bound_upper_seconds"] == pytest.approx((4.75 + 3.55) / 2)
     assert what.metrics["io_waiting_seconds"] == pytest.approx(8 / 4 / 2)
 
 

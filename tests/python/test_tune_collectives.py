@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -79,16 +80,17 @@ def test_only_what_surely_wins_in_all_jobs_is_taken() -> None:
         job(cell(2.0, 8, pairs=3), kind="intel"),
     ]
     found = gains(jobs)
-    one = Nodes(1, 0)
-    assert found["mpich", one, "bcast"] == pytest.approx({8: 1.5, 64: 0.9, 512: 0, 4096: 0})
-    assert found["intel", one, "bcast"] == {8: 0}
+    four = Nodes(1, 4)
+    assert found["mpich", four, "bcast"] == pytest.approx({8: 1.5, 64: 0.9, 512: 0, 4096: 0})
+    assert found["mpich", Nodes(1, 2), "bcast"] == pytest.approx({8: 2, 64: 2, 512: 0, 4096: 0})
+    assert found["intel", Nodes(1, 2), "bcast"] == {8: 0}
 
 
 def test_the_table_is_toml() -> None:
     jobs = [job(cell(1.5, 8), cell(1.0, 64), cell(2.25, 512)), on(4, 2, cell(3.0, 8))]
     read = tomllib.loads(to_toml(jobs, 'a "machine"\n'))
     assert read["origin"]["machine"] == 'a "machine"\n' and read["origin"]["date"] == "2026-11-28"
-    one, several = read["mpich"]["one"]["bcast"], read["mpich"]["several"]["4x2"]["bcast"]
+    one, several = read["mpich"]["one"]["2"]["bcast"], read["mpich"]["several"]["4x2"]["bcast"]
     assert one in ("1-8 1.5, 512-512 2.25", "1-8 1.49, 512-512 2.24")
     assert several in ("1-8 3", "1-8 2.99")
 
@@ -97,7 +99,7 @@ def test_the_table_is_toml() -> None:
 def test_without_a_common_size_all_sizes_must_win(operation: str) -> None:
     """The core knows no size of these, and so asks for 0 bytes."""
     cells = [cell(factor, 8**i, operation=operation) for i, factor in enumerate((2.0, 1.5, 3.0), 1)]
-    (text,) = tomllib.loads(to_toml([job(*cells)], "m"))["mpich"]["one"].values()
+    (text,) = tomllib.loads(to_toml([job(*cells)], "m"))["mpich"]["one"]["2"].values()
     assert text in ("0-0 1.5", "0-0 1.49")
     cells.append(cell(0.9, 4096, operation=operation))
     assert "mpich" not in tomllib.loads(to_toml([job(*cells)], "m"))
@@ -106,7 +108,12 @@ def test_without_a_common_size_all_sizes_must_win(operation: str) -> None:
 @pytest.mark.parametrize(
     ("measured", "other", "holds", "holds_without_bytes"),
     [
-        ((1, 2), (1, 8), True, True),
+        ((1, 2), (1, 8), False, False),
+        ((1, 8), (1, 8), True, True),
+        ((1, 8), (1, 2), True, True),
+        ((1, 8, True), (1, 2), False, False),
+        ((1, 8, True), (1, 4, True), True, True),
+        ((4, 2, True), (4, 2), False, False),
         ((1, 2), (2, 2), False, False),
         ((4, 2), (1, 8), False, False),
         ((4, 2), (4, 2), True, True),
@@ -117,10 +124,10 @@ def test_without_a_common_size_all_sizes_must_win(operation: str) -> None:
     ],
 )
 def test_on_which_nodes_a_row_holds(
-    measured: tuple[int, int], other: tuple[int, int], holds: bool, holds_without_bytes: bool
+    measured: tuple[int, ...], other: tuple[int, ...], holds: bool, holds_without_bytes: bool
 ) -> None:
     """As tests/unit/collective_measured_nodes_test.cc has it."""
-    one, two = Nodes.of(*measured), Nodes.of(*other)
+    one, two = Nodes(*measured), Nodes(*other)
     assert one.holds_on(two, "allgather") == one.holds_on(two, "bcast") == holds
     for operation in ("gather", "gatherv", "scatter", "scatterv", "alltoallv", "alltoallw"):
         assert one.holds_on(two, operation) == holds_without_bytes
@@ -158,7 +165,7 @@ def test_says_where_a_table_counts() -> None:
         job(cell(2.0, 8), kind="other"),
     ]
     assert told(jobs) == [
-        "what was measured of mpich on one node counts on one node",
+        "what was measured of mpich on one node of 2 ranks counts on one node with at most 2 ranks",
         "nothing that was measured of mpich on 2 nodes of 1 rank is surely faster, so it is left "
         "to the library there",
         "what was measured of mpich on 4 nodes of 2 ranks counts on 2 to 4 nodes with at least "
@@ -166,6 +173,17 @@ def test_says_where_a_table_counts() -> None:
         "'An MPI' is left out (tables have intel, mpich, openmpi alone)",
     ]
     assert set(tomllib.loads(to_toml(jobs, "m"))) == {"origin", "mpich"}
+
+
+def test_with_more_ranks_than_cores_a_row_counts_there_alone() -> None:
+    crowded = replace(job(cell(2.0, 8), ranks=4), crowded=True)
+    jobs = [job(cell(0.5, 8), ranks=4), crowded]
+    assert set(tomllib.loads(to_toml(jobs, "m"))["mpich"]["one"]) == {"4"}
+    assert "[mpich.one.4.crowded]" in to_toml(jobs, "m")
+    assert told(jobs)[-1] == (
+        "what was measured of mpich on one node of 4 ranks with fewer cores counts on one node "
+        "with at most 4 ranks and fewer cores"
+    )
 
 
 def test_says_so_where_a_table_counts_on_such_nodes_alone() -> None:

@@ -20,6 +20,7 @@ from headrace.mpi.installed import find_all
 from headrace.settings.resolver import resolve_run
 from headrace.tune import fit, gains, profile, standing
 from headrace.tune.figures import read_figures
+from headrace.tune.patterns import DIRECTIONS
 
 SHORT = ("--minutes", "0.05")
 # A store behind a network: each request takes long, and those of several ranks go side by side.
@@ -57,8 +58,8 @@ def sizes_in(choices: dict[str, str]) -> list[tuple[str, int]]:
     """Sizes of patterns among the pieces that a profile counts for."""
     return [
         (way, size)
-        for way, text in choices.items()
-        for part in text.split(", ")
+        for way in DIRECTIONS
+        for part in choices[way].split(", ")
         if part != "none"
         for size in gains.SIZES
         if int(part.split(" to ")[0]) <= size <= int(part.split(" to ")[1])
@@ -69,7 +70,7 @@ def test_a_directory_gets_a_profile_that_jobs_find(bench: Command, tmp_path: Pat
     done = bench("tune", "data", *SHORT, HEADRACE_MIMIC_STORE=SLOW)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "your jobs find it by the file system" in done.stderr
-    assert re.search(r"counts for files of one node, of up to \d+ ranks", done.stderr)
+    assert re.search(r"applies to files of one node, of up to \d+ ranks", done.stderr)
     assert list((tmp_path / "data").iterdir()) == []
     [place] = (tmp_path / "config" / "profiles").glob("*.toml")
     read = tomllib.loads(place.read_text())
@@ -325,6 +326,10 @@ def test_reads_come_from_the_file_system(bench: Command, tmp_path: Path, is_memo
     figures_of = read_figures(tmp_path / "p.json")
     assert figures_of.reads_memory == is_memory
     assert ("so reads were of memory" in done.stdout) == is_memory
+    # How far it was, thing by thing.
+    steps = [(int(i), int(of)) for i, of in re.findall(r"s\] (\d+) of (\d+): ", done.stderr)]
+    assert steps and steps == [(i + 1, len(steps)) for i in range(len(steps))], done.stderr
+    assert list((tmp_path / folder).iterdir()) == []
     read = tomllib.loads((tmp_path / "p.toml").read_text())
     if is_memory:
         assert all(text.endswith("built in") for text in read["read"].values())

@@ -268,7 +268,7 @@ def test_the_table_has_what_is_taken() -> None:
     section = found.sections["openmpi", 2]
     assert section.version == "1.2.3" and shown(list(section.choices)) == [("chain", 1, 8)]
     # Headrace is carried out where it is faster than that, too.
-    assert tomllib.loads(text)["openmpi"]["one"]["bcast"] == "1-8 2"
+    assert tomllib.loads(text)["openmpi"]["one"]["2"]["bcast"] == "1-8 2"
 
 
 def test_several_measurements_are_one_section() -> None:

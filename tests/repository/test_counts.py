@@ -64,10 +64,45 @@ def test_what_differs_is_named(
 
 
 def test_a_recorded_baseline_is_what_was_counted(tmp_path: Path) -> None:
-    counted = changed("write", store_writes=5)
+    counted = changed("write", store_writes=3)
     assert compare(tmp_path, counted, "--record").returncode == 0
     assert compare(tmp_path, counted).returncode == 0
     assert compare(tmp_path, RECORDED).returncode == 1
+
+
+def test_what_has_grown_is_recorded_with_a_reason_only(tmp_path: Path) -> None:
+    more = changed("write", store_writes=5)
+    baseline = tmp_path / "baseline.json"
+    refused = compare(tmp_path, more, "--record")
+    assert refused.returncode == 1 and "write: store_writes 4 -> 5" in refused.stdout
+    assert json.loads(baseline.read_text())["counts"] == RECORDED
+    assert compare(tmp_path, more, "--record", "--why", "locks").returncode == 0
+    assert compare(tmp_path, changed("write", store_writes=7), "--record").returncode == 1
+    steps = [(7, "logs", "locks; logs"), (6, "", "locks; logs"), (4, "", "")]
+    for count, why, kept in steps:
+        counted = changed("write", store_writes=count)
+        assert compare(tmp_path, counted, "--record", "--why", why).returncode == 0
+        raised = json.loads(baseline.read_text()).get("raised", {})
+        one = {"first": 4, "now": count, "why": kept}
+        assert raised == ({"write: store_writes": one} if kept else {})
+        assert compare(tmp_path, counted).returncode == 0
+
+
+def test_the_page_of_counts_shows_all_that_has_grown() -> None:
+    rows = {
+        line.split(" | ")[0].strip("|` "): line
+        for line in source_tree.text(source_tree.ROOT / "docs/measurements/counts.md").splitlines()
+        if line.startswith("| `")
+    }
+    named = set()
+    for kind in ("operations", "instructions"):
+        baseline = json.loads((COUNT / "baseline" / f"{kind}.json").read_text())
+        for key, one in baseline.get("raised", {}).items():
+            case, _, name = key.partition(": ")
+            assert baseline["counts"][case][name] == one["now"] > one["first"] and one["why"], key
+            assert f"| {one['first']:,.1f} | {one['now']:,.1f} | {one['why']} |" in rows[case], key
+            named.add(case)
+    assert named == set(rows)
 
 
 def test_other_compilers_are_not_compared(tmp_path: Path) -> None:

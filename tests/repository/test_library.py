@@ -16,6 +16,8 @@ from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
 
+from devtool import sizes
+
 LIBRARY = Path(
     os.environ.get("HEADRACE_LIBRARY")
     or source_tree.ROOT / "build" / "release" / "lib" / "libheadrace.so"
@@ -95,6 +97,12 @@ def test_reads_no_environ_that_a_program_can_make_its_own(elf: ELFFile) -> None:
     """src/base/process_environment.h says why. tests/mpi/test_processes.py has such programs."""
     names = {symbol.name for symbol in elf.get_section_by_name(".dynsym").iter_symbols()}
     assert names & {"environ", "_environ", "__environ"} == {"__environ"}
+
+
+def test_is_not_large(elf: ELFFile) -> None:
+    """docs/measurements/size.md says what each feature adds."""
+    parts = [segment["p_filesz"] for segment in elf.iter_segments("PT_LOAD")]
+    assert 1 << 20 < sum(parts) <= sizes.MOST_MIB << 20
 
 
 def test_has_no_search_path_and_no_text_relocations(dynamic: DynamicSection) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import re
+from pathlib import Path
 
 import pytest
 import source_tree
 
-from devtool import costs, costs_page, tiers
-from devtool.groups import GROUPS
+from devtool import costs, costs_page, estimates, testing, tiers
+from devtool.groups import BUILDS, GROUPS
 
 HOSTS, RANKS = ("a", "b", "c"), ("1", "2")
 ROWS = [{"host": host, "ranks": ranks} for host in HOSTS for ranks in RANKS]
@@ -92,16 +93,104 @@ def test_what_is_not_known_to_end_in_time_is_left_out() -> None:
     tests = {"tests/a.py::test": {"full": {"seconds": 50.0}}}
     tests |= {"tests/b.py::test": {"full": {"seconds": 20.0}}}
     rest = {"cases": 3, "seconds": 35, "cases_seconds": 70}
-    known = costs.Known({"groups": {"mpi": {"rest": rest}}, "tests": tests})
+    known = estimates.Known({"groups": {"mpi": {"rest": rest}}, "tests": tests})
     parts = ["tests/a.py", "tests/b.py", "tests/new.py"]
     assert known.fitting("mpi", parts, 20) == ["tests/b.py"]
     assert known.fitting("mpi", parts, 66) == parts
     assert known.fitting("mpi", parts, -1) == []
 
 
+def test_what_was_never_measured_costs_by_its_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(estimates, "_ctest_programs", lambda group: 3 if group == "sim" else 0)
+    default = {"cases": 10, "seconds": 20, "cases_seconds": 40}
+    tests = {
+        "tests/a.py::test": {"default": {"rows": 1}, "full": {"rows": 100}},
+        "tests/b.py::test": {"full": {"rows": 3000}},
+        "tests/c.py::test": {"full": {"rows": 2, "seconds": 3.0}},
+        BUILDS[0] + "::test": {"full": {"rows": 1}},
+    }
+    known = estimates.Known({"groups": {"mpi": {"default": default}}, "tests": tests})
+    costs_of = {
+        part: known.seconds_of_part(group, part)
+        for group, part in [
+            *(("mpi", f"tests/{name}.py") for name in "abc"),
+            *(("wheel", BUILDS[0]), ("sim", "sim"), ("unit", "unit")),
+        ]
+    }
+    assert costs_of == {
+        "tests/a.py": 0.5 * 2 * 4 * 100,
+        "tests/b.py": 0.5 * 10 * 3000,
+        "tests/c.py": 0.5 * 3,
+        BUILDS[0]: 600,
+        "sim": 900,
+        "unit": 0,
+    }
+
+
+def test_costs_name_all_tests() -> None:
+    wrong = costs.problems_of_rows(costs.known()["tests"], costs.pytest_functions())
+    assert not wrong, "\n".join(["run ./dev test --count-rows, and commit what it writes:", *wrong])
+
+
+def test_a_test_that_costs_lack_or_keep_is_named() -> None:
+    named = {"tests/a.py::test_old": {}, "tests/a.py::test_one": {}, "unit.of_ctest": {}}
+    found = costs.problems_of_rows(named, {"tests/a.py::test_one", "tests/a.py::test_new"})
+    assert found == ["tests/a.py::test_new is missing", "tests/a.py::test_old is gone"]
+
+
+def test_the_page_of_costs_shows_what_was_measured() -> None:
+    page = source_tree.text(costs_page.PAGE)
+    assert page == costs_page.text(costs.known()), "run ./dev test --count-rows"
+
+
+@pytest.fixture
+def no_costs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Costs of which nothing is known, in a file of this test's own."""
+    monkeypatch.setattr(costs, "DATA", tmp_path / "costs.json")
+    monkeypatch.setattr(costs, "_rows_of", lambda group: [])
+    monkeypatch.setattr(costs_page, "PAGE", tmp_path / "page.md")
+    return tmp_path / "page.md"
+
+
+def test_columns_of_one_group_are_written(no_costs: Path) -> None:
+    case = costs.Case("sim.one", "quick", 2.0, True)
+    costs.write({("sim", "default"): ([case], 3.0, 0), ("mpi", "default"): ([], 5.0, 0)}, 60, 0)
+    costs.write({("sim", "rest"): ([case, case], 7.0, 1)}, 1, 0.5, is_whole=False)
+    data = costs.known()
+    assert set(data["runs"]) == {"default"} and data["runs"]["default"]["prepared"] == 60
+    assert data["groups"]["mpi"]["default"]["seconds"] == 5
+    assert data["groups"]["sim"]["default"]["cases"] == 1
+    assert data["groups"]["sim"]["rest"]["cases"] == 2
+    alone = [line for line in no_costs.read_text().splitlines() if "sim alone" in line]
+    assert len(alone) == 1 and alone[0].startswith("- the rest of --full, sim alone: ")
+    assert alone[0].endswith("tests that failed: 1.")
+
+
+@pytest.mark.parametrize(
+    ("plan", "is_whole", "line"),
+    [
+        (testing.Plan(), True, "total 19:42 of 20:00 promised, of which installs and builds 7:30"),
+        (testing.Plan(), False, "total 19:42, of which installs and builds 7:30"),
+        (
+            testing.Plan("quick"),
+            True,
+            "total 12:12 of 4:00 promised, after installs and builds 7:30",
+        ),
+        (testing.Plan("full"), True, "total 19:42, of which installs and builds 7:30"),
+        (
+            testing.Plan(minutes=60),
+            True,
+            "total 19:42 of 60:00 promised, of which installs and builds 7:30",
+        ),
+    ],
+)
+def test_a_run_says_what_it_took(plan: testing.Plan, is_whole: bool, line: str) -> None:
+    assert testing.total_line(plan, is_whole, 1182, 450) == line
+
+
 def test_the_most_valuable_of_the_rest_goes_first() -> None:
     first = tiers.data()["rest"]["first"]
-    found = [(group.name, parts) for group, parts in costs.rest_in_order(GROUPS)]
+    found = [(group.name, parts) for group, parts in estimates.rest_in_order(GROUPS)]
     assert found[0] == ("mpi", first)
     names = [name for name, _ in found[1:]]
     assert names == [name for name in tiers.data()["rest"]["order"] if name in names]

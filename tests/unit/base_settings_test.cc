@@ -235,6 +235,19 @@ TEST(Settings, GetTheirDefaultOverALayerBelow) {
   EXPECT_TRUE(problems.empty());
 }
 
+TEST(Settings, OfCollectiveOperationsHaveTheNamesOfOtherMpis) {
+  std::vector<std::string> problems;
+  const char* const others[] = {"MPICH_COLL_OPT_OFF=MPI_Allreduce,bcast", "MPICH_COLL_DISPLAY=1",
+                                "MPICH_ALLTOALLV_THROTTLE=3", nullptr};
+  const Settings found = read_settings(others, problems, {});
+  EXPECT_EQ(found.coll_off, (std::vector<std::string>{"mpi_allreduce", "bcast"}));
+  EXPECT_TRUE(found.coll_display);
+  EXPECT_EQ(found.alltoallv_throttle, 3);
+  const char* const both[] = {"MPICH_COLL_OPT_OFF=1", "HEADRACE_COLL_OFF=barrier", nullptr};
+  EXPECT_EQ(read_settings(both, problems, {}).coll_off, (std::vector<std::string>{"barrier"}));
+  EXPECT_TRUE(problems.empty());
+}
+
 TEST(Settings, OfAWholeJobAreNotTakenFromFiles) {
   const char* const environment[] = {nullptr};
   std::vector<std::string> problems;

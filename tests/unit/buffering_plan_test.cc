@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "buffering/buffer_limit.h"
 #include "buffering/buffer_plan.h"
 
 namespace headrace::buffering {
@@ -35,6 +36,23 @@ TEST(BufferPlan, IsReadAsCrayWritesIt) {
   EXPECT_EQ(read(""), "");
   EXPECT_EQ(read(",,a,"), "<a> 4x1048576+1");
   EXPECT_TRUE(problems("*.out:size=16M:count=2:prefetch=0:verbose,,in?:count=3,").empty());
+}
+
+/// Both stand in scripts for Cray's systems.
+TEST(BufferPlan, TellsOfStreamsAndOfASizeWithoutAPattern) {
+  EXPECT_EQ(read("%stdout:size=2M:verbose,*:count=2,%stderr,%stdin"), "<*> 2x1048576+1");
+  const std::vector<std::string> streams = problems("%stdout:size=2M:verbose,*:count=2,%stderr");
+  ASSERT_EQ(streams.size(), 2U);
+  EXPECT_EQ(streams[0],
+            "character 1: '%stdout' is ignored (the C library buffers this stream), leave it out");
+  EXPECT_TRUE(streams[1].starts_with("character 35: '%stderr' is ignored (")) << streams[1];
+  EXPECT_EQ(read("12M:verbose"), "<12M> 4x1048576+1v") << "Cray's IOBUF has the pattern first";
+  EXPECT_EQ(
+      problems("12M:verbose"),
+      std::vector<std::string>{"character 1: '12M' names files (a pattern comes first), write "
+                               "*:size=12M if it is a size"});
+  EXPECT_EQ(read("12"), "<12> 4x1048576+1");
+  EXPECT_TRUE(problems("12,fort.12,mb,%out").empty());
 }
 
 TEST(BufferPlan, KeepsWhatIsRightBesideWhatIsWrong) {
@@ -77,9 +95,33 @@ TEST(BufferPlan, StaysWithinItsMemory) {
   EXPECT_EQ(limited(shape, 64 << 20).count, 8);
   EXPECT_EQ(limited(shape, 3 << 20).count, 3);
   EXPECT_EQ(limited(shape, 3 << 20).prefetch, 2);
-  EXPECT_EQ(limited(shape, 100'000).size, 98'304);
-  EXPECT_EQ(limited(shape, 100'000).count, 1);
+  // Two small ones rather than a large one, so that one is written while the other is filled.
+  EXPECT_EQ(text_of(limited({.size = 16 << 20, .count = 4, .prefetch = 2}, 20 << 20)),
+            "2 of 10 MiB, 1 read ahead");
+  EXPECT_EQ(limited(shape, 100'000).size, 49'152);
+  EXPECT_EQ(limited(shape, 100'000).count, 2);
+  EXPECT_EQ(text_of(limited({.size = 1 << 20, .count = 1, .prefetch = 0}, 100'000)),
+            "1 of 96 KiB, 0 read ahead");
+  EXPECT_EQ(text_of(limited(shape, 8191)), "1 of 4.0 KiB, 0 read ahead");
   EXPECT_EQ(limited(shape, 100).count, 0);
+}
+
+TEST(BufferPlan, TellsWhatWasCutAndWhatWouldAllowIt) {
+  const BufferShape wanted{.size = 16 << 20, .count = 4, .prefetch = 1};
+  EXPECT_EQ(cut_line(wanted, wanted, 64), "");
+  EXPECT_EQ(cut_line(wanted, limited(wanted, 128 << 10), 64),
+            "buffers of a file are 2 of 64 KiB instead of 4 of 16 MiB (64 ranks of a node share an "
+            "eighth of HEADRACE_NODE_MEMORY, which is 64 MiB), set HEADRACE_NODE_MEMORY=32g or ask "
+            "for fewer bytes in HEADRACE_IOBUF");
+  // More than may be set.
+  EXPECT_TRUE(cut_line(wanted, limited(wanted, 0), 1024)
+                  .ends_with(", which is 64 MiB), ask for fewer bytes in HEADRACE_IOBUF"));
+  EXPECT_EQ(noted_cut_line(), "");
+  note_cut(wanted, wanted, 3);
+  EXPECT_EQ(noted_cut_line(), "");
+  note_cut(wanted, limited(wanted, 0), 3);
+  EXPECT_TRUE(noted_cut_line().starts_with("buffers of a file are none instead of 4 of 16 MiB"));
+  EXPECT_NE(noted_cut_line().find("set HEADRACE_NODE_MEMORY=1536m or"), std::string::npos);
 }
 
 TEST(BufferPlan, IsShown) {

@@ -32,6 +32,53 @@ TEST(HintSources, ComeFromTheSiteToTheEnvironment) {
       << all.problems[0];
 }
 
+/// What the environment alone asks for: each variable with its hints, a + where it counts over the
+/// program.
+std::string variables(std::vector<const char*> environment) {
+  environment.push_back(nullptr);
+  std::vector<std::string> problems;
+  const Settings settings = read_settings(environment.data(), problems);
+  std::string all;
+  for (const HintSource& source : make_hint_sources(settings, {}, {}, environment.data()).list) {
+    if (!source.names_unmatched || source.shown.starts_with('\'')) continue;
+    all += source.shown + (source.counts_over_program ? "+" : "");
+    for (const PatternHints& one : source.hints) {
+      for (const auto& [name, value] : one.hints) all += " " + name + "=" + value;
+    }
+    all += ";";
+  }
+  return all;
+}
+
+TEST(HintSources, AreBothVariables) {
+  const char* const own = "HEADRACE_HINTS=*:a=1";
+  const char* const crays = "MPICH_MPIIO_HINTS=*:b=2";
+  EXPECT_EQ(variables({own, crays}), "HEADRACE_HINTS a=1;MPICH_MPIIO_HINTS+ b=2;");
+  EXPECT_EQ(variables({crays}), "HEADRACE_HINTS;MPICH_MPIIO_HINTS+ b=2;");
+  EXPECT_EQ(variables({own}), "HEADRACE_HINTS a=1;");
+  EXPECT_EQ(variables({own, "MPICH_MPIIO_HINTS="}), "HEADRACE_HINTS a=1;");
+  EXPECT_EQ(variables({own, crays, "HEADRACE_HINTS_OVERRIDE=0"}),
+            "HEADRACE_HINTS a=1;MPICH_MPIIO_HINTS b=2;");
+  EXPECT_EQ(variables({own, crays, "HEADRACE_HINTS_OVERRIDE=1"}),
+            "HEADRACE_HINTS+ a=1;MPICH_MPIIO_HINTS+ b=2;");
+  EXPECT_EQ(variables({"HEADRACE_HINTS=", crays}), "HEADRACE_HINTS;") << "switches both off";
+}
+
+TEST(HintSources, TellOfAFileThatIsNotRead) {
+  const auto idle = [](std::vector<const char*> environment) {
+    environment.push_back(nullptr);
+    std::vector<std::string> problems;
+    const Settings settings = read_settings(environment.data(), problems);
+    return make_hint_sources(settings, {}, {}, environment.data()).idle;
+  };
+  const char* const own = "HEADRACE_HINTS_FILE=/dev/null";
+  EXPECT_EQ(
+      idle({own, "ROMIO_HINTS=/x"}),
+      std::vector<std::string>{"ROMIO_HINTS has no effect (HEADRACE_HINTS_FILE names the file)"});
+  EXPECT_TRUE(idle({own, "ROMIO_HINTS=/dev/null"}).empty());
+  EXPECT_TRUE(idle({"ROMIO_HINTS=/dev/null"}).empty());
+}
+
 TEST(HintSources, GiveTheFirstPatternThatMatches) {
   const HintSources all = sources("b.*:a=1,*/b.h5:a=2,*:a=3");
   const HintSource& own = all.list.back();
@@ -82,7 +129,9 @@ TEST(HintDisplay, TellsWhereEachValueComesFrom) {
       {{"cb_nodes", "8"}, {"cb_buffer_size", "3k"}, {"romio_ds_write", "enable"}},
       {{"cb_nodes", "the program"},
        {"cb_buffer_size", "HEADRACE_HINTS, pattern '*'"},
-       {"romio_ds_write", "the program"}}};
+       {"romio_ds_write", "the program"}},
+      "they may",
+      "built in"};
   EXPECT_EQ(explain_hints("/a\nb", known),
             "hints of '/a?b' on ext4:\n"
             "  cb_buffer_size = 65536 (HEADRACE_HINTS, pattern '*'; asked for 3k, but buffers are "
@@ -94,7 +143,9 @@ TEST(HintDisplay, TellsWhereEachValueComesFrom) {
             "of others to write them back)\n"
             "  striping_unit = 4096 (the file system)\n"
             "  striping: none\n"
-            "  corrected: cb_nodes=8 counts as 4");
+            "  corrected: cb_nodes=8 counts as 4\n"
+            "  nodes: they may\n"
+            "  costs: built in");
 }
 
 /// The line on a hint that the program gave as `asked`, of which `value` is in force.
@@ -121,8 +172,14 @@ TEST(HintDisplay, TellsOfEachHintWhatActs) {
       "romio_cb_write = disable (the program; asked for enable, but another hint overrides it)");
   EXPECT_EQ(
       line_of("access_style", "read_once", "read_once"),
-      "access_style = read_once (the program; no effect, since only sequential and random are "
-      "used)");
+      "access_style = read_once (the program; no effect, since the kernel drops first what is used "
+      "once)");
+  EXPECT_EQ(line_of("access_style", "write_mostly", "write_mostly"),
+            "access_style = write_mostly (the program; no effect, since each call tells what it "
+            "does)");
+  EXPECT_EQ(line_of("access_style", "reverse_sequential", "reverse_sequential"),
+            "access_style = reverse_sequential (the program; no effect, since the kernel takes no "
+            "such advice)");
   EXPECT_EQ(line_of("access_style", "read_once,sequential", "read_once,sequential"),
             "access_style = read_once,sequential (the program)");
   const Hints refused{{"headrace_striping", "not applied (for some reason)"}};

@@ -217,5 +217,20 @@ TEST(Profile, WithOtherRanksOrPiecesIsAnother) {
   EXPECT_NE(more.fingerprint(), read("").profile.fingerprint());
 }
 
+TEST(Profile, IsNamedWithThePiecesForWhichItCounts) {
+  EXPECT_EQ(explain_costs(nullptr), "built in");
+  Profile profile;
+  profile.path = "/p.toml";
+  EXPECT_EQ(explain_costs(&profile), "built in (profile '/p.toml' counts for no pieces)");
+  profile.read = {{1, 5}, {9, 12}};
+  EXPECT_EQ(explain_costs(&profile),
+            "those of profile '/p.toml' for reads of 1 to 5 and 9 to 12 bytes, else built in");
+  profile.write = {{25600, 1e15}};
+  EXPECT_EQ(
+      explain_costs(&profile),
+      "those of profile '/p.toml' for writes of 25600 to 1000000000000000 bytes, reads of 1 to "
+      "5 and 9 to 12 bytes, else built in");
+}
+
 }  // namespace
 }  // namespace headrace::policy

@@ -53,6 +53,21 @@ TEST(PythonFrames, ContinueAPathOfAddresses) {
   has_thread = true;
 }
 
+TEST(PythonFrames, HaveTagsOnTheirCode) {
+  const Function function("main");
+  Object frame{};
+  set_frame(frame, function, 1, nullptr);
+  set(frame, 0, address_of(function.code) | 1);
+  set(thread, 72, address_of(frame));
+  TextStore store;
+  Python python = fake_python();
+  python.layout.code_tags = 3;
+  PythonPaths paths(store, python);
+  PathEnd native{7};
+  EXPECT_NE(&paths.find(native), &native);
+  EXPECT_EQ(store.texts, std::vector<std::string>{"7 main solver.py:10"});
+}
+
 TEST(PythonFrames, ThatAreNoneAreLeftOut) {
   Function function("main");
   Object frame{};

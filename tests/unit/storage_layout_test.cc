@@ -32,7 +32,11 @@ TEST(Kinds, AreFoundByMagicAndWhereNeededByTheMountsType) {
   EXPECT_EQ(name_of_kind(1'000'000), "unknown");
   EXPECT_TRUE(needs_mount(0x65735546));
   EXPECT_TRUE(needs_mount(0x6969));
-  EXPECT_FALSE(needs_mount(0x0bd00bd0));
+  EXPECT_TRUE(needs_mount(0x0bd00bd0)) << "a layer that forwards may have the servers' number";
+  EXPECT_FALSE(needs_mount(0xef53));
+  EXPECT_EQ(name(0x0bd00bd0, "dvs"), "dvs");
+  EXPECT_EQ(name(0x47504653, "dvs"), "dvs");
+  EXPECT_EQ(name(0x6969, "dvs"), "dvs");
 }
 
 TEST(Kinds, WithAMountTypeComeBeforeThoseThatTakeAny) {
@@ -146,6 +150,34 @@ TEST(Dvs, ForwardsBlocksToSeveralServersOrAFileToOne) {
   EXPECT_EQ(forwarding(servers, "4194304", "14").stripes, (Stripes{4 << 20, 4})) << "there are 4";
   EXPECT_EQ(forwarding(servers, "4m", "two").stripes, (Stripes{524288, 4}));
   EXPECT_EQ(forwarding(servers + ",nouserenv", "4194304", "2").stripes, (Stripes{524288, 4}));
+  // As scripts for Cray's systems write it.
+  EXPECT_EQ(forwarding(servers, "", "1__").stripes, Stripes{});
+  EXPECT_EQ(forwarding(servers, "", "3_").stripes, (Stripes{524288, 3}));
+  EXPECT_EQ(forwarding(servers, "", "24_").stripes, (Stripes{524288, 4}));
+  EXPECT_EQ(forwarding(servers, "", "__").stripes, (Stripes{524288, 4}));
+}
+
+TEST(Dvs, KeepsNothingAsItsOptionsTell) {
+  // As /proc/self/mountinfo tells a mount of HPE's Cray EX.
+  const std::string usual =
+      "rw,blksize=524288,statsfile=/sys/kernel/debug/dvs/mounts/1/stats,attrcache_timeout=0,"
+      "nocache,nodatasync,noclosesync,retry,failover,userenv,clusterfs,killprocess,noatomic,"
+      "nodeferopens,no_distribute_create_ops,no_ro_cache,noloadbalance,maxnodes=1,nnodes=2,"
+      "nomagic,hash_on_ino,hash=modulo,nodename=x3000c0s6b0n0:x3000c0s5b0n0";
+  const auto keeps_nothing = [](const std::string& options, const char* cache = "") {
+    return dvs_keeps_nothing(Mount{"/gpfs", "dvs", options}, cache);
+  };
+  EXPECT_TRUE(keeps_nothing(usual));
+  EXPECT_TRUE(keeps_nothing("rw,nocache"));
+  EXPECT_TRUE(keeps_nothing(usual, "off"));
+  EXPECT_FALSE(keeps_nothing(usual, "on"));
+  EXPECT_TRUE(keeps_nothing(usual + ",nouserenv", "on"));
+  EXPECT_FALSE(keeps_nothing("rw,blksize=524288")) << "not known";
+  EXPECT_FALSE(keeps_nothing("rw,cache", "off")) << "other processes may cache";
+  EXPECT_FALSE(keeps_nothing("rw,nocache,attrcache_timeout=14400"));
+  for (const char* const word : {"loadbalance", "hash_on_nid", "noclusterfs"}) {
+    EXPECT_FALSE(keeps_nothing("rw,nocache," + std::string(word))) << word;
+  }
 }
 
 TEST(GivenFacts, GoBeforeThoseThatAreFound) {
@@ -168,6 +200,34 @@ TEST(GivenFacts, GoBeforeThoseThatAreFound) {
   EXPECT_EQ(read.find("ext4", "/")->is_coherent, false);
   EXPECT_EQ(read_given_facts("nfs:coherent=true").find("ext4", "/"), nullptr);
   EXPECT_TRUE(read_given_facts("").facts.empty());
+}
+
+TEST(GivenFacts, AreThoseOfAFilesLayout) {
+  std::string name = (std::filesystem::temp_directory_path() / "headrace-XXXXXX").string();
+  const int file = mkstemp(name.data());
+  ASSERT_GE(file, 0);
+  const Layout found = find_layout(file, {});
+  const Layout said =
+      find_layout(file, read_given_facts("*:kind=nfs:coherent=true:stripe_size=4m:stripe_count=14:"
+                                         "request_size=2m:locks_whole_files=true"));
+  EXPECT_FALSE(found.is_coherent || found.locks_whole_files);
+  EXPECT_EQ(name_of_kind(said.kind), "nfs");
+  EXPECT_TRUE(said.is_coherent);
+  EXPECT_EQ(said.stripes, (Stripes{4 << 20, 14}));
+  EXPECT_EQ(said.best_request, 2 << 20);
+  EXPECT_TRUE(said.locks_whole_files);
+  // By themselves, too.
+  const auto with = [&](const char* fact) {
+    return find_layout(file, read_given_facts("*:" + std::string(fact)));
+  };
+  EXPECT_TRUE(with("coherent=1").is_coherent);
+  EXPECT_FALSE(with("kind=lustre:coherent=0").is_coherent);
+  EXPECT_TRUE(with("kind=lustre").is_coherent);
+  EXPECT_EQ(with("stripe_size=64k").best_request, 64 << 10);
+  EXPECT_EQ(with("request_size=64k").stripes, found.stripes);
+  EXPECT_EQ(with("request_size=64k").kind, found.kind);
+  close(file);
+  std::filesystem::remove(name);
 }
 
 TEST(GivenFacts, ThatMakeNoSenseAreNamed) {
@@ -273,6 +333,10 @@ TEST(Striping, IsExplained) {
   layout.outcome = StripingOutcome::refused;
   layout.system_error = EINVAL;
   EXPECT_EQ(explain_striping(layout), "not applied (lustre refused it: Invalid argument)");
+  layout = {.kind = find_kind(0, "dvs"), .outcome = StripingOutcome::not_supported};
+  EXPECT_EQ(explain_striping(layout),
+            "not applied (programs cannot set stripes on dvs), set DVS_MAXNODES and DVS_BLOCKSIZE "
+            "for the job");
 }
 
 }  // namespace

@@ -66,7 +66,19 @@ def test_counts_of_all_nodes_are_exact(name: str, nodes: Cluster, library: Path)
     assert (run["ranks"], run["nodes"], run["complete"]) == (2 * count, count, True)
     places = {own["host"]: own["ranks"] for own in report["placement"]}
     assert set(places) == set(nodes.names)
+    shapes = communicators(record)
+    assert (2 * count, 2) in shapes
+    assert all(on_node == min(size, 2) for size, on_node in shapes), shapes
     assert {node: left_on(nodes, node) for node in nodes.names} == before
+
+
+def communicators(record: Path) -> set[tuple[int, int]]:
+    """Their ranks, and how many of these are on the rank's node."""
+    from headrace.record.reader import read
+
+    return {
+        row for node in read(record).nodes for row in node["communicators"].rows("size", "on_node")
+    }
 
 
 def gathered(cluster: Cluster, node: str, records: Path) -> Path:
@@ -137,3 +149,21 @@ def test_a_rank_without_the_layer_holds_nobody_up_for_long(
     (record,) = directory.glob("*.hrc")
     run = report_of(record)["run"]
     assert any("came to MPI_Finalize with Headrace" in why for why in run["lacks"]), run
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_the_last_lines_say_of_which_node_they_are(
+    name: str, two_nodes: Cluster, library: Path
+) -> None:
+    host, program = compiled(name, ["recorded_end.c"])
+    directory = work_directory(f"recorded-nodes-lines-{name}")
+    settings = recording(library, directory) | {"HEADRACE_QUIET": "0"}
+    result = launch_on_nodes(host, two_nodes, [program, "finalize"], settings, ranks_per_node=1)
+    assert result.code == 0, result.explain()
+    (record,) = directory.glob("*.hrc")
+    lines = [line for line in result.err.splitlines() if line.startswith("headrace: ")]
+    (place,) = [line for line in lines if "most time in MPI at one place: " in line]
+    assert " s of all ranks of the first node, called by " in place
+    (verdict,) = [line for line in lines if "Parallel efficiency is " in line]
+    assert "; MPI takes " in verdict and " alone " not in verdict
+    assert any(line.startswith(f"headrace: record: {record}") for line in lines)

@@ -1,5 +1,5 @@
-"""`headrace tune collectives` by a launcher line: what it finds to win between nodes, whose links
-are slow, is then carried out there."""
+"""`headrace tune` by a launcher line: what `tune collectives` finds to win between nodes, whose
+links are slow, is then carried out there; and what `tune DIR` measures between them."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from measuring import measuring
 from running import work_directory
 
 from headrace.bench.collectives.findings import Job, read_jobs
+from headrace.tune.figures import read_figures
 
 from .cluster import Cluster
 from .launching import headrace_environment, launcher_line
@@ -76,3 +77,50 @@ def test_what_wins_between_nodes_is_carried_out(name: str, cluster: Cluster) -> 
     assert job.cells[0].wrong == 0
     assert job.cells[0].taken in ("doubling nodes", "ring of nodes")
     assert benched(host, cluster, folder / "without.json").cells[0].taken == "the MPI library"
+
+
+# A short run of `headrace tune DIR`.
+SHORT = ("--minutes", 0.05, "--raw")
+ONE_NODE = "the job has 2 nodes: the profile will apply to files of one node only"
+
+
+@pytest.mark.parametrize("name", ["mpich", "openmpi", "intel"])
+def test_a_shared_directory_is_measured_between_nodes(name: str, cluster: Cluster) -> None:
+    host = host_named(name)
+    if host.missing:
+        absent(host.missing)
+    place = work_directory(f"tune-io-{name}")
+    (place / "data").mkdir()
+    words = ("tune", place / "data", *SHORT, "--output", place / "p.toml")
+    told = command(host, cluster, *words, HEADRACE_QUIET="0")
+    said, _, measuring_said = told.partition("measuring ")
+    assert ONE_NODE in measuring_said and ONE_NODE not in said, told
+    assert not list((place / "data").iterdir())
+    found = read_figures(place / "p.json")
+    assert (found.nodes, found.node_ranks) == (NODES, RANKS)
+    # The nodes share the machine's page cache.
+    assert (found.coherence_tries, found.coherence_stale) == (50, 0)
+    messages = {one.bytes: one for one in found.figures if one.what == "message"}
+    assert set(messages) == {8, 1 << 20} and all(one.ranks == 2 for one in messages.values())
+    assert tomllib.loads((place / "p.toml").read_text())["machine"]["nodes"] == 1
+
+
+@pytest.mark.parametrize("name", ["mpich", "openmpi", "intel"])
+def test_a_directory_that_nodes_do_not_share_is_told(name: str, cluster: Cluster) -> None:
+    """The other node has none of the files, and nothing hangs."""
+    host = host_named(name)
+    if host.missing:
+        absent(host.missing)
+    place = work_directory(f"tune-apart-{name}")
+    (place / "data").mkdir()
+    mount = ["mount", "-t", "tmpfs", "tmpfs", place / "data"]
+    subprocess.run(cluster.node_command("n1", mount), check=True)
+    try:
+        words = ("tune", place / "data", *SHORT, "--output", place / "p.toml")
+        command(host, cluster, *words)
+    finally:
+        unmount = cluster.node_command("n1", ["umount", place / "data"])
+        subprocess.run(unmount, check=True)
+    found = read_figures(place / "p.json")
+    assert (found.coherence_tries, found.coherence_stale) == (50, 50)
+    assert not list((place / "data").iterdir())
