@@ -21,6 +21,12 @@ set(headrace_runtime -static-libstdc++ -${HEADRACE_LIBGCC}-libgcc)
 
 find_package(Threads REQUIRED)
 
+# headrace_compile_together(TARGET...): several files at a time, which takes two thirds of the time of
+# one after the other. So no two of them may have things of one name in an unnamed namespace.
+function(headrace_compile_together)
+  set_target_properties(${ARGV} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+endfunction()
+
 add_library(headrace_options INTERFACE)
 target_include_directories(headrace_options INTERFACE "${CMAKE_SOURCE_DIR}/src")
 target_compile_definitions(headrace_options INTERFACE

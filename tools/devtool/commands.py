@@ -13,12 +13,14 @@ from devtool import (
     building,
     clusterfs,
     conformance,
+    costs,
     debian,
     device_check,
     groups,
     package,
     placement,
     provision,
+    sizes,
     style,
     testing,
     tiers,
@@ -51,11 +53,16 @@ def build(arguments: Sequence[str]) -> int:
     """Builds libheadrace.so and the benchmark programs into build/release."""
     parser = _parser("build", build)
     parser.add_argument("--tests", action="store_true", help="also the C++ tests")
-    with_tests = parser.parse_args(arguments).tests
+    parser.add_argument("--sizes", action="store_true", help="write docs/measurements/size.md")
+    options = parser.parse_args(arguments)
+    with_tests = options.tests
     needs = debian.UNIT_TESTS if with_tests else debian.BUILD
     debian.ensure(needs)
     building.prepare(targets=building.TESTS if with_tests else building.PROGRAMS)
     print(shown(LIBRARY))
+    if options.sizes:
+        sizes.write()
+        print(shown(sizes.PAGE))
     return 0
 
 
@@ -83,13 +90,24 @@ def test(arguments: Sequence[str]) -> int:
         metavar="GROUP",
         help=f"this group; may be repeated: {', '.join(names)}",
     )
-    parser.add_argument("--write-costs", action="store_true", help="write docs/test-costs.md")
+    parser.add_argument(
+        "--write-costs",
+        action="store_true",
+        help="write docs/test-costs.md; with --only the columns of those groups",
+    )
+    parser.add_argument(
+        "--count-rows",
+        action="store_true",
+        help="run nothing, and write there how many rows each test has",
+    )
     arguments, extra = _split(arguments)
     options = parser.parse_args(arguments)
-    if options.write_costs and (options.only or options.minutes or extra):
-        parser.error(
-            "--write-costs needs a whole run: leave out --only, --minutes and words after --"
-        )
+    if options.count_rows:
+        building.prepare([*provision.BUILD, provision.TEST_TOOLS], targets=())
+        costs.count_rows()
+        return 0
+    if options.write_costs and (options.minutes or extra):
+        parser.error("--write-costs needs whole groups: leave out --minutes and words after --")
     chosen = [group for group in groups.GROUPS if group.name in (options.only or names)]
     tier = "quick" if options.quick else "full" if options.full else "default"
     plan = testing.Plan(tier, options.minutes, tuple(extra), options.write_costs)
@@ -199,6 +217,7 @@ def count(arguments: Sequence[str]) -> int:
     """Counts what fixed cases cost and compares; --record: writes the baselines anew."""
     parser = _parser("count", count)
     parser.add_argument("--record", action="store_true", help="write tests/count/baseline anew")
+    parser.add_argument("--why", default="", help="with --record: why numbers have grown")
     parser.add_argument("--only", choices=("operations", "instructions"), help="only these")
     options = parser.parse_args(arguments)
     debian.ensure(debian.COUNTS)
@@ -208,7 +227,7 @@ def count(arguments: Sequence[str]) -> int:
     for kind in (options.only,) if options.only else ("operations", "instructions"):
         program = RELEASE / "tests" / "count" / f"count_{kind}"
         command = [sys.executable, folder / "compare.py", kind, program]
-        command += ["--record"] if options.record else []
+        command += ["--record", "--why", options.why] if options.record else []
         code = subprocess.run(command, check=False).returncode
         # Not compared for another compiler or C library: said, and no failure.
         status = status or (0 if code == NOT_COMPARED else code)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import datetime
 import json
 import os
@@ -20,7 +21,6 @@ from devtool.groups import GROUPS, Group
 from devtool.paths import ROOT, VENV
 
 DATA = ROOT / "tests" / "costs.json"
-UNKNOWN_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -70,106 +70,46 @@ def _own_seconds() -> float:
     return sum(os.times()[:4])
 
 
-@dataclass(frozen=True)
-class Known:
+def known() -> dict:
     """What was measured last, or nothing."""
-
-    data: dict
-
-    @classmethod
-    def read(cls) -> Known:
-        return cls(json.loads(DATA.read_text()) if DATA.exists() else {})
-
-    def seconds(self, group: str, tier: str) -> float:
-        return self.data.get("groups", {}).get(group, {}).get(tier, {}).get("seconds", 0.0)
-
-    def pace(self, took: Mapping[str, float]) -> float:
-        """By which factor this machine is slower, from how long the default tier of groups took."""
-        both = {group: self.seconds(group, "default") for group in took}
-        then = sum(both.values())
-        return sum(took[group] for group in both if both[group]) / then if then else 1.0
-
-    def fitting(self, group: str, parts: Sequence[str], seconds: float) -> list[str]:
-        """The parts that together end within so many seconds of the machine of the costs."""
-        chosen = []
-        for part in parts:
-            cost = self._part(group, part)
-            if cost <= seconds:
-                seconds -= cost
-                chosen.append(part)
-        return chosen
-
-    def _part(self, group: str, part: str) -> float:
-        if not part.endswith(".py"):
-            return self.seconds(group, tiers.REST)
-        found = [test for test in self.data.get("tests", {}) if test.startswith(f"{part}::")]
-        if not found:
-            return UNKNOWN_SECONDS
-        # Several run at a time.
-        one = self.data["groups"].get(group, {}).get(tiers.REST, {})
-        side_by_side = one["seconds"] / max(one["cases_seconds"], 1e-3) if one else 1.0
-        rows = [self.data["tests"][test].get("full", {}) for test in found]
-        if any(row and "seconds" not in row for row in rows):
-            return UNKNOWN_SECONDS
-        return sum(row.get("seconds", 0.0) for row in rows) * side_by_side
-
-
-def rest_in_order(groups: Sequence[Group]) -> list[tuple[Group, list[str]]]:
-    """What is left for full, the most valuable first: single files, then groups with their other
-    parts."""
-    rest = tiers.data()["rest"]
-    ordered = sorted(groups, key=lambda group: rest["order"].index(group.name))
-    parts = [(group, _parts_of_rest(group)) for group in ordered]
-    first = [(group, [part for part in every if part in rest["first"]]) for group, every in parts]
-    others = [
-        (group, [part for part in every if part not in rest["first"]]) for group, every in parts
-    ]
-    return [one for one in first + others if one[1]]
-
-
-def _parts_of_rest(group: Group) -> list[str]:
-    """The files of a group in which something is left for full; all of CTest's are one part."""
-    if not group.paths:
-        return [group.name] if "full" in tiers.data()["ctest"] else []
-    found = []
-    for path in group.paths:
-        place = ROOT / path
-        files = sorted(place.rglob("test_*.py")) if place.is_dir() else [place]
-        found += [str(file.relative_to(ROOT)) for file in files]
-    found = [file for file in found if not file.startswith(group.ignored)]
-    return [file for file in found if _has_rest(file)]
-
-
-def _has_rest(file: str) -> bool:
-    named = [name for name in tiers.data()["pytest"] if name.startswith(file)]
-    whole = all(tiers.way(name, "default") == "all" for name in (file, *named))
-    return not whole or "mark.deep" in (ROOT / file).read_text()
+    return json.loads(DATA.read_text()) if DATA.exists() else {}
 
 
 def write(
-    timed: Mapping[tuple[str, str], tuple[list[Case], float]],
+    timed: Mapping[tuple[str, str], tuple[list[Case], float, int]],
     prepared: float,
     others: float,
-    failed: int,
+    is_whole: bool = True,
 ) -> None:
-    """Adds what was measured to tests/costs.json, and writes the page anew."""
-    data = Known.read().data
-    today = datetime.date.today().isoformat()
-    for name in {tier for _, tier in timed}:
-        data.setdefault("runs", {})[name] = {
-            "date": today,
-            "machine": _machine(),
-            "prepared": round(prepared),
-            "others": round(others, 2),
-            "failed": failed,
-        }
-    for (group, tier), (cases, seconds) in timed.items():
+    """Adds what was measured to tests/costs.json, and writes the page anew. timed: of a group and
+    tier its cases, its seconds, and how many failed. is_whole: it was all groups, in one run; else
+    each group's columns say when they were written."""
+    data = known()
+    run = {"date": datetime.date.today().isoformat(), "machine": _machine(), "commit": _commit()}
+    run["others"] = round(others, 2)
+    for name in {tier for _, tier in timed} if is_whole else ():
+        failed = sum(failed for _, _, failed in timed.values())
+        whole = {"prepared": round(prepared), "failed": failed}
+        data.setdefault("runs", {})[name] = run | whole
+    for (group, tier), (cases, seconds, failed) in timed.items():
         data.setdefault("groups", {}).setdefault(group, {})[tier] = {
             "cases": sum(case.ran for case in cases),
             "seconds": round(seconds),
             "cases_seconds": round(sum(case.seconds for case in cases)),
+            **({} if is_whole else {"run": run | {"failed": failed}}),
         }
         _note_tests(data.setdefault("tests", {}), cases)
+    _write(data)
+
+
+def count_rows() -> None:
+    """Brings the rows of tests/costs.json and its page up to date, and runs no test."""
+    data = known()
+    data.setdefault("tests", {})
+    _write(data)
+
+
+def _write(data: dict) -> None:
     _count_rows(data["tests"])
     DATA.write_text(_text(data))
     costs_page.write(data)
@@ -197,12 +137,36 @@ def _note_tests(tests: dict, cases: Sequence[Case]) -> None:
 
 def _count_rows(tests: dict) -> None:
     """All tests of pytest and their rows, run or not; those that are gone go."""
-    rows = [row for group in GROUPS if group.paths for row in _rows_of(group)]
-    here = {test for test, _, _ in rows}
+    here = pytest_functions()
     for test in [test for test in tests if "::" in test and test not in here]:
         del tests[test]
-    for test, tier, count in rows:
-        tests.setdefault(test, {}).setdefault(tier, {})["rows"] = count
+    counts: dict[str, dict[str, int]] = defaultdict(dict)
+    for test, tier, count in (row for group in GROUPS if group.paths for row in _rows_of(group)):
+        counts[test][tier] = count
+    for test, rows in counts.items():
+        was = tests.get(test, {})
+        tests[test] = {
+            tier: was.get(tier, {}) | {"rows": rows[tier]} for tier in tiers.TIERS if tier in rows
+        }
+
+
+def pytest_functions() -> set[str]:
+    """The names of all of pytest's tests, as their files have them."""
+    folders = {path for group in GROUPS for path in group.paths if not path.endswith(".py")}
+    return {
+        f"{path.relative_to(ROOT)}::{node.name}"
+        for folder in folders
+        for path in (ROOT / folder).rglob("test_*.py")
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    }
+
+
+def problems_of_rows(tests: Mapping[str, object], functions: set[str]) -> list[str]:
+    """A line on each test that tests/costs.json lacks, and on each that is no more."""
+    named = {test for test in tests if "::" in test}
+    lines = [f"{test} is missing" for test in sorted(functions - named)]
+    return lines + [f"{test} is gone" for test in sorted(named - functions)]
 
 
 def _rows_of(group: Group) -> list[tuple[str, str, int]]:
@@ -217,6 +181,16 @@ def _rows_of(group: Group) -> list[tuple[str, str, int]]:
 def _is_of_googletest(test: str) -> bool:
     """These are many and short."""
     return test[:1].isupper()
+
+
+def _commit() -> str:
+    """Of the tree that was tested, "" where there is no git; one with changes is marked."""
+    command = ["git", "describe", "--always", "--dirty=+", "--exclude=*"]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return done.stdout.strip()
 
 
 def _machine() -> str:

@@ -16,7 +16,9 @@ HOLDER = re.compile(r"`([\w/-]+\.(?:py|cc)(?:::\w+)?)`")
 HEAD = """\
 # What the tests cost
 
-    ./dev test --write-costs   # the usual tests' columns; --quick and --full write theirs
+    ./dev test --write-costs                     # the usual tests' columns; so --quick, --full
+    ./dev test --full --only mpi --write-costs   # the columns of one group
+    ./dev test --count-rows                      # only how many rows each test has; runs none
 
 | command | what it runs | is to end within |
 | --- | --- | --- |
@@ -26,15 +28,25 @@ HEAD = """\
 | `./dev test --full` | everything; before an issue is closed | |
 
 Minutes are those of a fresh machine with 2 cores, installs and builds included. Nothing fails for
-being slow. `--minutes` names what it leaves out. `tests/tiers.toml` says how much of each test runs
-when, and which values are of one kind: MPIs of one ABI, where the layer alone is tested.
+being slow: the last line of a run says what it took, beside what is promised. `--minutes` names
+what it leaves out. `tests/tiers.toml` says how much of each test runs when, and which values are of
+one kind: MPIs of one ABI, where the layer alone is tested.
 """
 
 
 def write(data: dict) -> None:
+    PAGE.write_text(text(data))
+
+
+def text(data: dict) -> str:
     limits = {name: tiers.minutes(name) for name in ("quick", "default", "ci")}
-    parts = [HEAD.format(**limits), *_runs(data["runs"]), *_groups(data), *_moved(data["tests"])]
-    PAGE.write_text("\n".join([*parts, *_promises(data["tests"])]) + "\n")
+    parts = [
+        HEAD.format(**limits),
+        *_runs(data["runs"], data["groups"]),
+        *_groups(data),
+        *_moved(data["tests"]),
+    ]
+    return "\n".join([*parts, *_promises(data["tests"])]) + "\n"
 
 
 def promise_holders() -> list[str]:
@@ -43,15 +55,30 @@ def promise_holders() -> list[str]:
     return sorted({name for row in rows for name in HOLDER.findall(row.rsplit(" | ", 1)[-1])})
 
 
-def _runs(runs: dict) -> Iterable[str]:
+def _runs(runs: dict, groups: dict) -> Iterable[str]:
     yield "## Groups\n"
     for tier in ("quick", "default", "rest"):
         if one := runs.get(tier):
             yield (
-                f"- {_title(tier)}: {one['date']}, {one['machine']}; "
-                f"installs and builds {one['prepared']} s; up to {one['others']:.0%} of the cores' "
-                f"time went to other programs; tests that failed: {one['failed']}."
+                f"- {_title(tier)}: {_when(one)}; installs and builds {one['prepared']} s; "
+                f"{_beside(one)}."
             )
+    for group in GROUPS:
+        for tier, column in groups.get(group.name, {}).items():
+            if one := column.get("run"):
+                yield f"- {_title(tier)}, {group.name} alone: {_when(one)}; {_beside(one)}."
+
+
+def _when(run: dict) -> str:
+    commit = f" ({run['commit']})" if run.get("commit") else ""
+    return f"{run['date']}{commit}, {run['machine']}"
+
+
+def _beside(run: dict) -> str:
+    return (
+        f"up to {run['others']:.0%} of the cores' time went to other programs; "
+        f"tests that failed: {run['failed']}"
+    )
 
 
 def _title(tier: str) -> str:
@@ -95,7 +122,14 @@ def _promises(tests: dict) -> Iterable[str]:
             tier: {"rows": sum(one.get(tier, {}).get("rows", 0) for one in below)}
             for tier in tiers.TIERS
         }
-        yield f"| `{name}` | {tiers.of_holder(name)} | {_rows(rows) if below else ' | | '} |"
+        counts = _rows(rows) if below else _whole(tiers.of_holder(name))
+        yield f"| `{name}` | {tiers.of_holder(name)} | {counts} |"
+
+
+def _whole(first: str) -> str:
+    """Of a source of C++, which runs whole from its first tier on."""
+    at = tiers.TIERS.index(first)
+    return " | ".join("all" if tier >= at else "0" for tier in range(len(tiers.TIERS)))
 
 
 def _rows(counts: dict) -> str:

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 
-from devtool import building, costs, debian, provision, tiers
+from devtool import building, costs, debian, estimates, provision, tiers
 from devtool.costs import Case
 from devtool.failure import Failure
-from devtool.groups import Group
+from devtool.groups import GROUPS, Group
 from devtool.lock import exclusive
 from devtool.paths import LOGS, RELEASE, ROOT, VENV
 
@@ -66,6 +66,7 @@ def run(groups: Sequence[Group], plan: Plan) -> int:
     begin = time.monotonic()
     first = "quick" if plan.tier == "quick" else "default"
     has_rest = plan.tier == "full" or plan.minutes is not None
+    is_whole = len(groups) == len(GROUPS) and not plan.extra
     if not has_rest:
         groups = [group for group in groups if _runs(group, first)]
     if _chooses(plan.extra):
@@ -95,11 +96,29 @@ def run(groups: Sequence[Group], plan: Plan) -> int:
         for one in outcomes.values():
             one.problem = one.problem or "ran no test"
     code = _summary(outcomes, prepared, left_out)
+    print(total_line(plan, is_whole, time.monotonic() - begin, prepared), flush=True)
     if plan.page:
-        timed = {key: (one.cases, one.seconds) for key, one in outcomes.items()}
-        failed = sum(one.failed for one in outcomes.values())
-        costs.write(timed, prepared, load.others(), failed)
+        timed = {key: (one.cases, one.seconds, one.failed) for key, one in outcomes.items()}
+        costs.write(timed, prepared, load.others(), is_whole)
     return code
+
+
+def total_line(plan: Plan, is_whole: bool, seconds: float, prepared: float) -> str:
+    """What a run took, its installs and builds included, beside what is promised for a whole one:
+    nothing fails where it took longer."""
+    builds = f"installs and builds {_clock(prepared)}"
+    minutes = plan.minutes
+    if minutes is None and plan.tier != "full":
+        minutes = tiers.minutes(plan.tier)
+    if minutes is None or not is_whole:
+        return f"total {_clock(seconds)}, of which {builds}"
+    if plan.tier == "quick":  # promised of a tree that is built
+        return f"total {_clock(seconds - prepared)} of {minutes}:00 promised, after {builds}"
+    return f"total {_clock(seconds)} of {minutes}:00 promised, of which {builds}"
+
+
+def _clock(seconds: float) -> str:
+    return f"{round(seconds) // 60}:{round(seconds) % 60:02}"
 
 
 def _chooses(extra: Sequence[str]) -> bool:
@@ -119,11 +138,11 @@ def _run_rest(
 ) -> list[str]:
     """Runs what full has beyond default, the most valuable first, and only what is known to end by
     then. Returns what was left out."""
-    known = costs.Known.read()
+    known = estimates.Known.read()
     # Words for pytest may leave out tests.
     pace = 1.0 if extra else known.pace({name: one.seconds for (name, _), one in outcomes.items()})
     left_out: list[str] = []
-    for group, parts in costs.rest_in_order(groups):
+    for group, parts in estimates.rest_in_order(groups):
         if end is not None:
             chosen = known.fitting(group.name, parts, (end - time.monotonic()) / pace)
             left_out += [part for part in parts if part not in chosen]
@@ -138,7 +157,7 @@ def _run_group(
     group: Group, tier: str, extra: Sequence[str] = (), parts: Sequence[str] = ()
 ) -> Outcome:
     """`parts`: files of pytest's, if not all of the group."""
-    usual = costs.Known.read().seconds(group.name, tier)
+    usual = estimates.Known.read().seconds(group.name, tier)
     took = f" (took {usual:.0f} s on the machine of docs/test-costs.md)" if usual else ""
     title = group.name if tier != tiers.REST else f"{group.name}, what only --full has"
     print(f"\n== {title}: {group.what}{took}", flush=True)
