@@ -8,6 +8,10 @@
 namespace headrace::storage {
 namespace {
 
+bool may_users_choose(const Mount& mount) {
+  return !mount.text("nouserenv");
+}
+
 /// Cray's scripts write "1__", which leaves room for longer numbers.
 std::optional<std::int64_t> number_of(std::string_view text) {
   text = text.substr(0, text.find_last_not_of('_') + 1);
@@ -26,13 +30,12 @@ std::string_view variable(const char* name) {
 
 DvsForwarding dvs_forwarding(const Mount& mount, std::string_view block_size,
                              std::string_view most_nodes) {
-  const bool users_may_choose = !mount.text("nouserenv");
   DvsForwarding found;
   found.block = mount.number("blksize").value_or(0);
   const std::string_view servers = mount.text("nodename").value_or("");
   const std::int64_t server_count = servers.empty() ? 0 : 1 + std::ranges::count(servers, ':');
   std::int64_t nodes = mount.number("maxnodes").value_or(server_count);
-  if (users_may_choose) {
+  if (may_users_choose(mount)) {
     if (const auto own = number_of(block_size); own.value_or(0) > 0) found.block = *own;
     const auto own = number_of(most_nodes);
     const bool is_possible = own.value_or(0) > 0 && (server_count == 0 || *own <= server_count);
@@ -49,8 +52,7 @@ DvsForwarding dvs_forwarding(const Mount& mount) {
 }
 
 bool dvs_keeps_nothing(const Mount& mount, std::string_view cache) {
-  const bool users_may_choose = !mount.text("nouserenv");
-  if (!mount.text("nocache") || (users_may_choose && cache == "on")) return false;
+  if (!mount.text("nocache") || (may_users_choose(mount) && cache == "on")) return false;
   if (mount.text("attrcache_timeout").value_or("0") != "0") return false;
   // Nodes reach the same bytes through different servers, each with a cache of its own.
   constexpr std::string_view kSeveralWays[] = {"loadbalance", "hash_on_nid", "noclusterfs"};

@@ -27,6 +27,7 @@ from headrace.analysis.timeline import Timeline, timeline
 from headrace.analysis.waiting import Wait, Waits, waiting
 from headrace.record.merge import lost_calls
 from headrace.record.tables import Record
+from headrace.settings.reading import YES
 
 MOST_SITES = 10
 MOST_EDGES = 10
@@ -113,7 +114,7 @@ _NOT_MPI = "I/O that is not MPI's"
 def _unseen(chosen: Iterable[Setting]) -> str:
     """What a record does not tell of I/O."""
     for one in chosen:
-        if one.name == FILES_SETTING and one.value in ("1", "yes", "true", "on"):
+        if one.name == FILES_SETTING and one.value in YES:
             return "I/O through mapped files, io_uring and direct system calls"
         if one.name == FILES_SETTING:
             return f"{_NOT_MPI} ({FILES_SETTING}=1 switches that on)"

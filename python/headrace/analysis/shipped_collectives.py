@@ -7,9 +7,8 @@ from headrace.analysis.calls import Sums
 from headrace.analysis.generated.collective_uses import USES, Use
 from headrace.analysis.run import Run
 from headrace.analysis.settings import Setting
+from headrace.settings.reading import YES
 
-# Values with which nothing is left to switch on.
-_ON = ("1", "yes", "true", "on")
 _NOTHING = ("", "0")
 
 
@@ -17,7 +16,7 @@ def uses_for(run: Run, chosen: Iterable[Setting]) -> tuple[Use, ...]:
     """The rows that count in such a run. A table of the user's own may be on another machine than
     the report, so nothing is said of it."""
     values = {one.name: one.value for one in chosen}
-    is_on = values.get("HEADRACE_COLLECTIVES", "") in _ON
+    is_on = values.get("HEADRACE_COLLECTIVES", "") in YES
     by_user = (values.get(name, "") for name in ("HEADRACE_COLL_TABLE", "HEADRACE_COLL_OFF"))
     if is_on or run.nodes != 1 or any(value not in _NOTHING for value in by_user):
         return ()

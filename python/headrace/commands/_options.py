@@ -145,35 +145,36 @@ run_limit_option = click.option(
 )
 
 
+def _paths_option(name: str, shown: str | None, help_text: str, exists: bool) -> Any:
+    """An option for any number of files or folders. exists: each has to be there."""
+    return click.option(
+        f"--{name}",
+        multiple=True,
+        type=click.Path(exists=exists, path_type=Path),
+        metavar=shown,
+        help=help_text,
+    )
+
+
 def rules_option() -> Any:
     """--rules FILE, any number of times."""
-    return click.option(
-        "--rules",
-        multiple=True,
-        type=click.Path(path_type=Path),
-        help="TOML file of more rules for advice; docs/advice.md has their form.",
-    )
+    text = "TOML file of more rules for advice; docs/advice.md has their form."
+    return _paths_option("rules", None, text, exists=False)
 
 
 def feedback_option() -> Any:
     """--feedback PATH, any number of times."""
-    return click.option(
-        "--feedback",
-        multiple=True,
-        type=click.Path(exists=True, path_type=Path),
-        metavar="BUILD_DIR",
-        help="Show what compilers say of hot lines: files of their remarks, or a folder that has "
-        "them, as of -fsave-optimization-record; docs/profile.md names all. Repeatable.",
+    text = (
+        "Show what compilers say of hot lines: files of their remarks, or a folder that has "
+        "them, as of -fsave-optimization-record; docs/profile.md names all. Repeatable."
     )
+    return _paths_option("feedback", "BUILD_DIR", text, exists=True)
 
 
 def symbols_option() -> Any:
     """--symbols PATH, any number of times."""
-    return click.option(
-        "--symbols",
-        multiple=True,
-        type=click.Path(exists=True, path_type=Path),
-        metavar="DIR",
-        help="Take names of functions and lines from the files below, by their build-ids: the "
-        "programs and libraries that ran, or their debugging information. Repeatable.",
+    text = (
+        "Take names of functions and lines from the files below, by their build-ids: the "
+        "programs and libraries that ran, or their debugging information. Repeatable."
     )
+    return _paths_option("symbols", "DIR", text, exists=True)
